@@ -1,0 +1,100 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Bus, type ConfigView, openBucket } from '@rookery/bus';
+import type { ProviderEndpoint } from '@rookery/provider';
+import { AppError, canonicalSha256, limits, type ModelConfig, type ProviderConfig } from '@rookery/protocol';
+import { createVault, parseReference, Redactor, type Vault } from '@rookery/secrets';
+import type { ServiceConfig } from '@rookery/service';
+
+/** A model that a run may be submitted with. */
+export interface ChosenModel {
+  contextWindow: number;
+  supportsTools: boolean;
+  /** Fingerprint of what is public of the provider's configuration. */
+  fingerprint: string;
+}
+
+/** Configured providers, live, with their secrets from the vault. */
+export interface Models {
+  /** MODEL_NOT_CONFIGURED where it is unknown or disabled. */
+  choose(providerId: string, modelId: string): Promise<ChosenModel>;
+  /** Where and how to reach a provider now. */
+  endpoint(providerId: string, modelId: string): Promise<{ endpoint: ProviderEndpoint; reasoningEffort?: string }>;
+  /** Knows every secret that this process has seen. */
+  readonly redactor: Redactor;
+}
+
+const DEMO = 'demo';
+
+async function demoProvider(home: string): Promise<ProviderConfig | null> {
+  try {
+    const { url } = JSON.parse(await readFile(join(home, 'run', 'demo.json'), 'utf8')) as { url: string };
+    const model: ModelConfig = {
+      displayName: 'Demo (scripted)',
+      enabled: true,
+      supportsTools: true,
+      contextWindow: limits.contextWindowDefault,
+      reasoningEfforts: [],
+      reasoningEffort: null,
+    };
+    return { displayName: 'Demo (scripted)', origin: 'builtin', baseUrl: url, apiKey: null, headers: {}, models: { 'demo-1': model } };
+  } catch {
+    return null;
+  }
+}
+
+/** Opens the providers of the configuration and the agent's vault. */
+export async function openModels(bus: Bus, settings: ConfigView, config: ServiceConfig): Promise<Models> {
+  const redactor = new Redactor();
+  const key = config.vaultKeys.vault_provider;
+  const vault: Vault | null = key === undefined ? null : createVault(await openBucket(bus, 'vault_provider'), 'vault_provider', key);
+  for (const file of ['token', 'master.key']) {
+    const value = await readFile(join(config.home, file), 'utf8').catch(() => '');
+    if (value.trim() !== '') redactor.add(value.trim());
+  }
+
+  const secret = async (reference: string): Promise<string> => {
+    const parsed = parseReference(reference);
+    if (parsed === undefined) throw new AppError('CONFIG_INVALID', { message: 'a provider names a secret in a wrong way' });
+    const value = parsed.kind === 'env' ? config.env[parsed.name] : await vault?.get(parsed.item, parsed.field);
+    if (vault === null && parsed.kind === 'vault') throw new AppError('VAULT_LOCKED');
+    if (value === undefined) throw new AppError('CONFIG_INVALID', { message: 'a secret of the provider is missing; enter it again' });
+    redactor.add(value);
+    return value;
+  };
+
+  const provider = async (providerId: string): Promise<ProviderConfig | null> =>
+    providerId === DEMO ? await demoProvider(config.home) : (settings.get('providers').providers[providerId] ?? null);
+
+  const find = async (providerId: string, modelId: string): Promise<{ provider: ProviderConfig; model: ModelConfig }> => {
+    const found = await provider(providerId);
+    const model = found?.models[modelId];
+    if (found === null || model === undefined || !model.enabled) {
+      throw new AppError('MODEL_NOT_CONFIGURED', { details: { providerId, modelId } });
+    }
+    return { provider: found, model };
+  };
+
+  return {
+    redactor,
+    async choose(providerId, modelId) {
+      const { provider: chosen, model } = await find(providerId, modelId);
+      const { contextWindow, supportsTools } = model;
+      const { baseUrl, origin } = chosen;
+      // The demo listens elsewhere at each start; that is no change of configuration.
+      const address = providerId === DEMO ? null : baseUrl;
+      const fingerprint = canonicalSha256({ baseUrl: address, contextWindow, maxOutputTokens: null, modelId, origin, providerId, supportsTools });
+      return { contextWindow, supportsTools, fingerprint };
+    },
+    async endpoint(providerId, modelId) {
+      const { provider: chosen, model } = await find(providerId, modelId);
+      const endpoint: ProviderEndpoint = { baseUrl: chosen.baseUrl };
+      if (chosen.apiKey !== null) endpoint.apiKey = await secret(chosen.apiKey);
+      const names = Object.entries(chosen.headers);
+      if (names.length > 0) {
+        endpoint.headers = Object.fromEntries(await Promise.all(names.map(async ([name, value]) => [name, await secret(value)])));
+      }
+      return model.reasoningEffort === null ? { endpoint } : { endpoint, reasoningEffort: model.reasoningEffort };
+    },
+  };
+}

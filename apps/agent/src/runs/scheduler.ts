@@ -1,0 +1,220 @@
+import { type Offers, openOffers } from '@rookery/journal';
+import { AppError, parseInstance, parseSubject, toAppError } from '@rookery/protocol';
+import { logError } from '@rookery/service';
+import type { AgentDeps } from '../deps.ts';
+import { leftSteers, type RunRow, runById, runsOfOthers, startableRuns } from '../queries.ts';
+import { RunHolder } from './holder.ts';
+import { OrphanWatch, settleForAnother } from './orphans.ts';
+
+const OFFER_WAIT_MS = 10_000;
+/** How long an offer waits for the own view to reach it before it is left to the sweep. */
+const OFFER_LEVEL_MS = 2000;
+const SWEEP_LIMIT = 200;
+
+/** Turns a left steer into a turn; given by the commands, since it is a submission like any other. */
+export type SubmitSteer = (steer: ReturnType<typeof leftSteers>[number]) => Promise<void>;
+
+/** Decides which runs this instance works on. Offers and sweeps are hints; the claim in the journal decides. */
+export class Scheduler {
+  readonly #deps: AgentDeps;
+  readonly #workers: number;
+  readonly #offers: Offers;
+  readonly #orphans: OrphanWatch;
+  readonly #submitSteer: SubmitSteer;
+  readonly #holders = new Map<string, RunHolder>();
+  /** Runs whose claim is under way or was decided here: not tried again by the next sweep. */
+  readonly #tried = new Set<string>();
+  #stopping = false;
+  #pulling: Promise<void> | null = null;
+  #sweeping: Promise<void> | null = null;
+  #slotFree: () => void = () => undefined;
+  #timer: NodeJS.Timeout | null = null;
+  #removeReconnect: () => void = () => undefined;
+
+  constructor(deps: AgentDeps, workers: number, submitSteer: SubmitSteer) {
+    this.#deps = deps;
+    this.#workers = workers;
+    this.#submitSteer = submitSteer;
+    this.#orphans = new OrphanWatch(deps);
+    this.#offers = openOffers(deps.bus, (error) => deps.log.warn({ code: error.code }, 'offers are away'));
+  }
+
+  start(): void {
+    this.#pulling = this.#pull();
+    this.#timer = setInterval(() => this.#sweep(), this.#deps.timings.sweepMs);
+    this.#removeReconnect = this.#deps.bus.onReconnect(() => this.#sweep());
+    this.#sweep();
+  }
+
+  /** The run with that id, if this instance holds it. */
+  holder(runId: string): RunHolder | null {
+    return this.#holders.get(runId) ?? null;
+  }
+
+  get active(): number {
+    return this.#holders.size;
+  }
+
+  /** Looks for work in the own view, soon. */
+  #sweep(): void {
+    if (this.#sweeping !== null || this.#stopping) return;
+    this.#sweeping = this.#sweepOnce()
+      .catch((error: unknown) => logError(this.#deps.log, 'sweep failed', toAppError(error)))
+      .finally(() => {
+        this.#sweeping = null;
+      });
+  }
+
+  async #sweepOnce(): Promise<void> {
+    for (const steer of this.#deps.model.read(leftSteers)) await this.#submitSteer(steer);
+    for (const run of this.#deps.model.read((db) => startableRuns(db, SWEEP_LIMIT))) {
+      if (this.#free() <= 0) break;
+      this.#tryStart(run);
+    }
+    await this.#settleOrphans();
+  }
+
+  async #settleOrphans(): Promise<void> {
+    const { instance, model } = this.#deps;
+    const own = parseInstance(instance);
+    for (const run of model.read((db) => runsOfOthers(db, instance))) {
+      if (run.holder === null || this.#stopping) continue;
+      const place = parseInstance(run.holder);
+      const isPredecessor = place.place === own.place && place.boot !== own.boot;
+      if (!(await this.#orphans.isGone(run.holder, isPredecessor))) continue;
+      try {
+        const result = await settleForAnother(this.#deps, run, { status: 'failed', reasonCode: 'runtime_interrupted' });
+        if (result.settled === null) continue;
+        this.#deps.log.info({ runId: run.runId, holder: run.holder }, 'settled the run of an instance that is gone');
+        await this.afterSettled(run.threadId, result.settled);
+      } catch (error) {
+        logError(this.#deps.log.child({ runId: run.runId }), 'orphan not settled', toAppError(error));
+      }
+    }
+  }
+
+  #free(): number {
+    return this.#workers - this.#holders.size;
+  }
+
+  async #pull(): Promise<void> {
+    while (!this.#stopping) {
+      const free = this.#free();
+      if (free <= 0) {
+        await new Promise<void>((resolve) => {
+          this.#slotFree = resolve;
+        });
+        continue;
+      }
+      await this.#offers.pull(free, OFFER_WAIT_MS, (offer) => {
+        const decoded = offer.commit;
+        const subject = decoded.ok ? parseSubject(decoded.stored.subject) : null;
+        const submission = decoded.ok && decoded.stored.commit.events.some((event) => event.type === 'item.completed');
+        if (!decoded.ok || subject?.kind !== 'turns' || !submission || decoded.stored.commit.runId === undefined) {
+          offer.ack();
+          return;
+        }
+        void this.#takeOffer(decoded.stored.commit.runId, offer.streamSeq).finally(() => offer.ack());
+      });
+    }
+  }
+
+  async #takeOffer(runId: string, streamSeq: number): Promise<void> {
+    try {
+      await this.#deps.model.waitFor(streamSeq, OFFER_LEVEL_MS);
+    } catch {
+      return;
+    }
+    const run = this.#deps.model.read((db) => {
+      const found = runById(db, runId);
+      return found === null ? null : startableRuns(db, 1, found.threadId).find((startable) => startable.runId === runId);
+    });
+    if (run) this.#tryStart(run);
+  }
+
+  #tryStart(run: RunRow): void {
+    if (this.#stopping || this.#free() <= 0 || this.#tried.has(run.runId) || this.#holders.has(run.runId)) return;
+    this.#tried.add(run.runId);
+    const holder = new RunHolder(this.#deps, run);
+    this.#holders.set(run.runId, holder);
+    void this.#work(holder).finally(() => {
+      this.#holders.delete(run.runId);
+      this.#tried.delete(run.runId);
+      this.#slotFree();
+      if (!this.#stopping) this.#sweepThread(run.threadId);
+    });
+  }
+
+  async #work(holder: RunHolder): Promise<void> {
+    const { run } = holder;
+    const log = this.#deps.log.child({ runId: run.runId, turnId: run.turnId });
+    try {
+      if (!(await holder.claim())) {
+        log.debug('claim lost');
+        // Until the winner's claim is applied here the run would look free again.
+        await this.#deps.model.level().catch(() => undefined);
+        return;
+      }
+      log.info('run claimed');
+      await holder.done;
+      log.info('run ended');
+      // The own view must know the end before the next turn of the thread is looked for.
+      await this.#deps.model.waitFor(holder.lastSeq, this.#deps.timings.conflictWaitMs).catch(() => undefined);
+    } catch (error) {
+      const known = toAppError(error);
+      logError(log, 'run could not be started', known);
+      await this.#settleBroken(run, known);
+    }
+  }
+
+  /** A run that cannot even be started must not be offered for ever. */
+  async #settleBroken(run: RunRow, error: AppError): Promise<void> {
+    if (['JOURNAL_AMBIGUOUS', 'JOURNAL_UNAVAILABLE', 'SERVICE_UNAVAILABLE', 'RUNNER_UNAVAILABLE', 'STORAGE_LOW'].includes(error.code)) return;
+    const settlement = { status: 'failed' as const, reasonCode: 'model_input_unavailable' };
+    await settleForAnother(this.#deps, run, settlement).catch((again: unknown) =>
+      logError(this.#deps.log, 'broken run not settled', toAppError(again)),
+    );
+  }
+
+  /** Whoever settles a run starts the next turn of that thread. */
+  async afterSettled(threadId: string, streamSeq: number): Promise<void> {
+    await this.#deps.model.waitFor(streamSeq, this.#deps.timings.conflictWaitMs).catch(() => undefined);
+    this.#sweepThread(threadId);
+  }
+
+  #sweepThread(threadId: string): void {
+    try {
+      const left = this.#deps.model.read(leftSteers).filter((steer) => steer.threadId === threadId);
+      for (const steer of left) {
+        this.#submitSteer(steer).catch((error: unknown) => logError(this.#deps.log, 'steer not submitted', toAppError(error)));
+      }
+      for (const run of this.#deps.model.read((db) => startableRuns(db, 1, threadId))) this.#tryStart(run);
+      for (const run of this.#deps.model.read((db) => startableRuns(db, this.#free()))) this.#tryStart(run);
+    } catch (error) {
+      // The view is being built anew; the next sweep looks again.
+      logError(this.#deps.log, 'next turn not looked for', toAppError(error));
+    }
+  }
+
+  /** Stops claiming, gives running runs `drainMs`, then settles the rest as interrupted; queued ones stay queued. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#removeReconnect();
+    this.#offers.stop();
+    this.#slotFree();
+    await this.#pulling;
+    await this.#sweeping;
+    const ends = () => Promise.all([...this.#holders.values()].map((holder) => holder.done));
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<'late'>((resolve) => {
+      timer = setTimeout(() => resolve('late'), this.#deps.timings.drainMs);
+    });
+    if ((await Promise.race([ends(), late])) === 'late') {
+      const holders = [...this.#holders.values()];
+      const interrupts = Promise.allSettled(holders.map((holder) => holder.interrupt()));
+      await Promise.race([interrupts, new Promise((resolve) => setTimeout(resolve, this.#deps.timings.drainMs))]);
+    }
+    clearTimeout(timer);
+  }
+}

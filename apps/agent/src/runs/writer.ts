@@ -1,0 +1,166 @@
+import { externalizeBlobs } from '@rookery/journal';
+import { type Draft, type LoopEffect, MAX_DELTA_CHARS } from '@rookery/kernel';
+import {
+  AppError,
+  COMMIT_VERSION,
+  type Commit,
+  type CommitEvent,
+  commitId,
+  commitTime,
+  formatSubject,
+  limits,
+  writerName,
+} from '@rookery/protocol';
+import { faultPoint } from '@rookery/service';
+import type { AgentDeps } from '../deps.ts';
+import type { RunRow } from '../queries.ts';
+
+interface Entry {
+  events: Draft[];
+  effects: LoopEffect[];
+  bytes: number;
+  stored(streamSeq: number): void;
+  failed(error: AppError): void;
+}
+
+/** Bytes of events that are put into one commit, well below its limit. */
+const BATCH_BYTES = 256 * 1024;
+const RETRY_MS = 250;
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Joins deltas of one message that wait together: the journal's pace decides how many there are. */
+function mergeDeltas(events: readonly Draft[]): Draft[] {
+  const out: Draft[] = [];
+  for (const event of events) {
+    const last = out.at(-1);
+    const joins = event.type === 'item.delta' && last?.type === 'item.delta' && last.itemId === event.itemId;
+    if (joins && last.payload.delta.length + event.payload.delta.length <= MAX_DELTA_CHARS) {
+      out[out.length - 1] = { ...last, payload: { delta: last.payload.delta + event.payload.delta } };
+    } else out.push(event);
+  }
+  return out;
+}
+
+/**
+ * Writes a run's events to its subject: one append in flight, what comes meanwhile joins the next commit, effects are
+ * handed out once their commit is stored. A conflict means that somebody settled the run for us: the writer stops for
+ * good (the fence). While the journal is away it tries again with the same commit, for ever.
+ */
+export class RunWriter {
+  readonly #deps: AgentDeps;
+  readonly #run: RunRow;
+  readonly #subject: string;
+  readonly #perform: (effect: LoopEffect) => void;
+  readonly #onFenced: () => void;
+  #queue: Entry[] = [];
+  #expected = 0;
+  #lastAt: string | null = null;
+  #commits = 0;
+  #working: Promise<void> | null = null;
+  #closed = false;
+
+  constructor(deps: AgentDeps, run: RunRow, perform: (effect: LoopEffect) => void, onFenced: () => void) {
+    this.#deps = deps;
+    this.#run = run;
+    this.#subject = formatSubject({ kind: 'run', world: run.world, threadId: run.threadId, runId: run.runId });
+    this.#perform = perform;
+    this.#onFenced = onFenced;
+  }
+
+  /** Stream sequence of the last stored commit: what a tool runner compares with. */
+  get lastSeq(): number {
+    return this.#expected;
+  }
+
+  /** ISO time for the next events; never earlier than the last commit. */
+  now(): string {
+    return commitTime(new Date(), this.#lastAt);
+  }
+
+  /** Resolves with the stream sequence once the events are stored; effects are performed then. */
+  write(events: Draft[], effects: LoopEffect[]): Promise<number> {
+    if (this.#closed) return Promise.reject(new AppError('RUN_SETTLED'));
+    return new Promise((stored, failed) => {
+      this.#queue.push({ events, effects, bytes: JSON.stringify(events).length, stored, failed });
+      this.#working ??= this.#work().finally(() => {
+        this.#working = null;
+      });
+    });
+  }
+
+  async idle(): Promise<void> {
+    while (this.#working !== null) await this.#working;
+  }
+
+  #take(): Entry[] {
+    let bytes = 0;
+    let events = 0;
+    let count = 0;
+    for (const entry of this.#queue) {
+      bytes += entry.bytes;
+      events += entry.events.length;
+      if (count > 0 && (bytes > BATCH_BYTES || events > limits.eventsPerCommit)) break;
+      count += 1;
+    }
+    return this.#queue.splice(0, count);
+  }
+
+  async #work(): Promise<void> {
+    while (this.#queue.length > 0 && !this.#closed) {
+      const batch = this.#take();
+      const events = mergeDeltas(batch.flatMap((entry) => entry.events));
+      if (events.length > 0 && !(await this.#store(events))) {
+        this.#close(batch);
+        return;
+      }
+      for (const entry of batch) {
+        entry.stored(this.#expected);
+        for (const effect of entry.effects) this.#perform(effect);
+      }
+    }
+  }
+
+  #close(batch: Entry[]): void {
+    this.#closed = true;
+    const error = new AppError('RUN_SETTLED');
+    for (const entry of [...batch, ...this.#queue]) entry.failed(error);
+    this.#queue = [];
+    this.#onFenced();
+  }
+
+  async #store(events: Draft[]): Promise<boolean> {
+    const commandId = `run-${this.#deps.instance}`;
+    const redactor = this.#deps.models.redactor;
+    const commit: Commit = {
+      v: COMMIT_VERSION,
+      id: commitId(this.#subject, commandId, this.#commits),
+      cause: commandId.slice(0, limits.identifierChars),
+      at: this.now(),
+      by: writerName('agent', this.#deps.instance),
+      agentId: this.#run.agentId,
+      branchId: this.#run.branchId,
+      turnId: this.#run.turnId,
+      runId: this.#run.runId,
+      events: events.map((event) => ({ ...event, payload: redactor.redactValue(event.payload) })) as CommitEvent[],
+    };
+    for (;;) {
+      try {
+        const ready = await externalizeBlobs(commit, this.#deps.blobs, this.#run.threadId);
+        faultPoint('agent:run-before-append');
+        const result = await this.#deps.journal.append({ subject: this.#subject, expected: this.#expected, commit: ready });
+        faultPoint('agent:run-after-append');
+        if (result.outcome === 'conflict') return false;
+        this.#expected = result.streamSeq;
+        this.#lastAt = commit.at;
+        this.#commits += 1;
+        return true;
+      } catch (error) {
+        // Only a journal or store that is away is waited for: anything else is a defect and must be seen.
+        const code = error instanceof AppError ? error.code : 'INTERNAL';
+        if (!['JOURNAL_AMBIGUOUS', 'JOURNAL_UNAVAILABLE', 'SERVICE_UNAVAILABLE', 'STORAGE_LOW'].includes(code)) throw error;
+        this.#deps.log.warn({ code, runId: this.#run.runId }, 'journal is away, the run waits');
+        await pause(RETRY_MS);
+      }
+    }
+  }
+}

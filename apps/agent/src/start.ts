@@ -1,0 +1,86 @@
+import { connectBus, openBlobs, openConfig, serveCommands, startLiveness, verifyProvisioned } from '@rookery/bus';
+import { openJournal } from '@rookery/journal';
+import { conversationProjection } from '@rookery/kernel';
+import { closeConnections } from '@rookery/provider';
+import { openReadModel } from '@rookery/read-model';
+import { agentWorkers, logError, projectorEntry, type RunningService, type ServiceConfig } from '@rookery/service';
+import { startCanary } from './canary.ts';
+import { runCommands } from './commands/runs.ts';
+import { threadCommands } from './commands/threads.ts';
+import { startTurn, submitLeftSteer } from './commands/turns.ts';
+import type { AgentDeps } from './deps.ts';
+import { openModels } from './models/models.ts';
+import { Scheduler } from './runs/scheduler.ts';
+import { createTools } from './tools.ts';
+
+/** Starts one instance of the agent service: commands, scheduler and loop. */
+export async function start(config: ServiceConfig): Promise<RunningService> {
+  const { log, instance, timings, natsUrl: url, nkeySeed: seed } = config;
+  const workers = agentWorkers(config.env);
+  const bus = await connectBus({
+    url,
+    seed,
+    user: 'agent',
+    name: `agent ${instance}`,
+    publishTimeoutMs: timings.publishTimeoutMs,
+    onPermissionViolation: (subject) => log.error({ subject }, 'NATS refused a subject'),
+  });
+  const { homeId } = await verifyProvisioned(bus);
+  const journal = openJournal(bus, { timings });
+  const model = await openReadModel<unknown>({
+    dir: config.folder,
+    file: 'agent.db',
+    projection: conversationProjection,
+    workerEntry: projectorEntry(),
+    connection: { url, user: 'agent', seed, name: `agent projector ${instance}` },
+    timings,
+    onState: (state) => ('error' in state ? logError(log, `read model ${state.state}`, state.error) : log.debug(state, 'read model')),
+  });
+  await model.level();
+  const settings = await openConfig(bus);
+  const liveness = await startLiveness(bus, { service: 'agent', instance, timings, about: { version: config.version, pid: process.pid } });
+  const deps: AgentDeps = {
+    config,
+    homeId,
+    instance,
+    timings,
+    log,
+    bus,
+    journal,
+    model,
+    settings,
+    liveness,
+    blobs: openBlobs(bus),
+    models: await openModels(bus, settings, config),
+    tools: createTools(bus, config.env.ROOKERY_RUNNER || 'main', timings),
+  };
+  const scheduler = new Scheduler(deps, workers, (steer) => submitLeftSteer(deps, steer));
+  const server = await serveCommands(
+    bus,
+    {
+      service: 'agent',
+      instance,
+      version: config.version,
+      onError: (method, error) => logError(log, `command ${method} failed`, error),
+    },
+    {
+      ...threadCommands(deps),
+      ...runCommands(deps, scheduler),
+      'turn.start': (request) => startTurn(deps, request),
+    },
+  );
+  const canary = startCanary(deps);
+  scheduler.start();
+  return {
+    async stop() {
+      canary.stop();
+      await scheduler.stop();
+      await server.stop();
+      settings.stop();
+      await liveness.stop();
+      await model.stop();
+      await closeConnections();
+      await bus.drain();
+    },
+  };
+}

@@ -1,0 +1,1 @@
+export { type RunningGateway, start } from './start.ts';

@@ -1,0 +1,2 @@
+export { toolDefinitions } from './definitions.ts';
+export { start } from './start.ts';

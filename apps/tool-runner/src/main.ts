@@ -1,0 +1,4 @@
+import { runService } from '@rookery/service';
+import { start } from './start.ts';
+
+await runService('tool', start);

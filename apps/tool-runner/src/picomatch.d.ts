@@ -1,0 +1,9 @@
+/** The part of picomatch that is used here; the package brings no types. */
+declare module 'picomatch' {
+  interface Options {
+    readonly dot?: boolean;
+    readonly basename?: boolean;
+    readonly strictSlashes?: boolean;
+  }
+  export default function picomatch(glob: string, options?: Options): (path: string) => boolean;
+}

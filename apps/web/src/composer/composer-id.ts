@@ -1,0 +1,2 @@
+/** Id of the message field, for what moves the focus there. */
+export const COMPOSER_ID = 'composer';

@@ -1,0 +1,32 @@
+import { useTranslation } from 'react-i18next';
+import { draftOf, drafts, keepDraft, NEW_THREAD } from '../state/drafts.ts';
+import { COMPOSER_ID } from '../composer/composer-id.ts';
+import { Logo } from '../ui/Logo.tsx';
+
+/** Sentences that the scripted demo answers with real tools. */
+const SAMPLES = ['list the files', 'run: uname -a', 'write hello to notes.txt'];
+
+/** What is there before the first message. */
+export function StartPage({ demo }: { demo: boolean }) {
+  const { t } = useTranslation();
+  const offer = (text: string) => {
+    if (draftOf(drafts.get(), NEW_THREAD).outgoing) return;
+    keepDraft(NEW_THREAD, { text });
+    document.getElementById(COMPOSER_ID)?.focus();
+  };
+  return (
+    <div className="start">
+      <Logo size={52} />
+      <h1>{t('empty.heading')}</h1>
+      <p>{t('empty.text')}</p>
+      <div className="samples">
+        {SAMPLES.map((text) => (
+          <button key={text} type="button" className="sample" onClick={() => offer(text)}>
+            {text}
+          </button>
+        ))}
+      </div>
+      <p className={demo ? 'demo-note' : 'demo-note invisible'}>{t('model.demo_note')}</p>
+    </div>
+  );
+}

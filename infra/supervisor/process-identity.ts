@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+
+/** A process that stays itself although pids are used again: pid and the time it started. */
+export interface ProcessIdentity {
+  pid: number;
+  startTime: string;
+}
+
+/** When a process started, in a form only to be compared; null where there is no such process. */
+export function startTimeOf(pid: number): string | null {
+  if (process.platform !== 'linux') {
+    const { stdout } = spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' });
+    return stdout?.trim() || null;
+  }
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name in brackets may hold blanks; the fields behind it are counted from the last bracket.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    return fields[0] === 'Z' ? null : `${boot}/${fields[19]}`;
+  } catch {
+    return null;
+  }
+}
+
+export function identify(pid: number): ProcessIdentity | null {
+  const startTime = startTimeOf(pid);
+  return startTime === null ? null : { pid, startTime };
+}
+
+/** True where that very process still runs. */
+export function isAlive(identity: ProcessIdentity): boolean {
+  return startTimeOf(identity.pid) === identity.startTime;
+}
+
+/** Ends a process: SIGTERM, then SIGKILL after `graceMs`. A process that is gone or another one is left alone. */
+export async function endProcess(identity: ProcessIdentity, graceMs: number): Promise<void> {
+  const signal = (name: NodeJS.Signals) => {
+    if (isAlive(identity)) {
+      try {
+        process.kill(identity.pid, name);
+      } catch {
+        // It ended in between, or belongs to somebody else.
+      }
+    }
+  };
+  signal('SIGTERM');
+  const deadline = Date.now() + graceMs;
+  while (isAlive(identity) && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 25));
+  signal('SIGKILL');
+  const last = Date.now() + 2000;
+  while (isAlive(identity) && Date.now() < last) await new Promise((resolve) => setTimeout(resolve, 10));
+}

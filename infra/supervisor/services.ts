@@ -1,0 +1,80 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { LogFile } from './log-file.ts';
+import { vaultKeysFor } from './secrets.ts';
+import { launchService } from './service-process.ts';
+import { Supervised } from './supervised.ts';
+
+/** The five services in the order in which they stop: those that take work from outside first. */
+export const stopOrder = ['channels', 'gateway', 'agent', 'tool-runner', 'memory'] as const;
+
+export interface ServicesOptions {
+  /** Folder of the bundles. */
+  dist: string;
+  home: string;
+  oneProcess: boolean;
+  master: Buffer;
+  /** Settings that every service gets, concrete addresses among them. */
+  env: NodeJS.ProcessEnv;
+  baseMs: number;
+  capMs: number;
+  say(text: string): void;
+  changed(): void;
+}
+
+/** A service with what it last complained about, for the message where it does not start. */
+export interface Service {
+  supervised: Supervised;
+  lastWarning(): string;
+  logPath: string;
+}
+
+function service(name: string, vaults: readonly string[], options: ServicesOptions): Service {
+  const log = new LogFile(join(options.home, 'logs', `${name}.log`));
+  let warning = '';
+  const env = { ...options.env, ROOKERY_VAULT_KEYS: vaultKeysFor(options.master, vaults) };
+  const supervised = new Supervised({
+    name,
+    baseMs: options.baseMs,
+    capMs: options.capMs,
+    firstAttempts: 3,
+    readyMs: 60_000,
+    say: options.say,
+    changed: options.changed,
+    launch: async () =>
+      launchService({
+        name,
+        entry: join(options.dist, `${name}.mjs`),
+        flags: [],
+        env,
+        log,
+        warn: (text) => {
+          warning = text;
+          options.say(`${name}: ${text}`);
+        },
+      }),
+  });
+  return { supervised, lastWarning: () => warning, logPath: log.path };
+}
+
+/** The services of a home, not started yet, in stop order. */
+export function servicesOf(options: ServicesOptions): Service[] {
+  if (options.oneProcess) return [service('one-process', stopOrder, options)];
+  return stopOrder
+    .filter((name) => existsSync(join(options.dist, `${name}.mjs`)))
+    .map((name) => service(name, [name], options));
+}
+
+/** Starts them side by side; rejects with the last words of the first one that does not become ready. */
+export async function startServices(services: readonly Service[]): Promise<void> {
+  await Promise.all(
+    services.map(async ({ supervised, lastWarning, logPath }) => {
+      try {
+        await supervised.start();
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        throw new Error(`${reason}. Its last words: ${lastWarning() || 'none'}\nThe whole log is ${logPath}.`);
+      }
+    }),
+  );
+}

@@ -1,0 +1,48 @@
+import { type Listen, parseListen } from '@rookery/nats';
+import { AppError, type Timings } from '@rookery/protocol';
+import { homeFolder, integerSetting, timingsFrom } from '@rookery/service';
+
+export interface SupervisorSettings {
+  home: string;
+  http: Listen;
+  nats: Listen;
+  /** An existing server to use instead of starting one. */
+  natsUrl: string | null;
+  replicas: number;
+  slot: number;
+  timings: Timings;
+}
+
+function invalid(setting: string, value: string, expected: string): AppError {
+  return new AppError('CONFIG_INVALID', { message: `${setting}: "${value}" is not ${expected}.`, details: { setting } });
+}
+
+function replicasOf(env: NodeJS.ProcessEnv): number {
+  const replicas = integerSetting(env, 'ROOKERY_REPLICAS', 1, 1, 5);
+  if (replicas % 2 === 0) throw invalid('ROOKERY_REPLICAS', String(replicas), '1, 3 or 5');
+  return replicas;
+}
+
+function natsUrls(value: string | undefined): string | null {
+  if (!value) return null;
+  for (const part of value.split(',')) {
+    const url = URL.canParse(part.trim()) ? new URL(part.trim()) : null;
+    if (url === null || !/^(nats|tls):$/.test(url.protocol) || url.hostname === '') {
+      throw invalid('ROOKERY_NATS_URL', value.replace(/\/\/[^@/]*@/g, '//***@'), 'a list of nats://host:port');
+    }
+  }
+  return value;
+}
+
+/** Reads the supervisor's settings from the environment; CONFIG_INVALID names the one that is wrong. */
+export function readSettings(env: NodeJS.ProcessEnv = process.env): SupervisorSettings {
+  return {
+    home: homeFolder(env),
+    http: parseListen(env.ROOKERY_HTTP || '127.0.0.1:7420', 'ROOKERY_HTTP'),
+    nats: parseListen(env.ROOKERY_NATS || '127.0.0.1:4222', 'ROOKERY_NATS'),
+    natsUrl: natsUrls(env.ROOKERY_NATS_URL),
+    replicas: replicasOf(env),
+    slot: integerSetting(env, 'ROOKERY_SLOT', 0, 0, 99),
+    timings: timingsFrom(env),
+  };
+}

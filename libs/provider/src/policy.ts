@@ -1,0 +1,64 @@
+import { limits, productionTimings } from '@rookery/protocol';
+
+/** Waits in milliseconds. */
+export interface ProviderTimeouts {
+  connectMs: number;
+  headersMs: number;
+  /** Silence between two chunks of a response. */
+  idleMs: number;
+  /** Patience for usage and [DONE] once the finish reason is known. */
+  trailerMs: number;
+}
+
+/** How often and after what wait a failed request is made again. */
+export interface RetryPolicy {
+  requestRetries: number;
+  streamRetries: number;
+  /** Upstream requests of one step, whatever they were for. */
+  maxRequests: number;
+  baseMs: number;
+  capMs: number;
+}
+
+/** Settings of a call; the defaults are those of production. */
+export interface ProviderOptions {
+  timeouts?: Partial<ProviderTimeouts>;
+  retry?: Partial<RetryPolicy>;
+  /** 0 <= value < 1, for the jitter. */
+  random?: () => number;
+}
+
+export const defaultTimeouts: ProviderTimeouts = {
+  connectMs: productionTimings.providerConnectMs,
+  headersMs: productionTimings.providerHeadersMs,
+  idleMs: productionTimings.providerIdleMs,
+  trailerMs: 5000,
+};
+
+export const defaultRetry: RetryPolicy = {
+  requestRetries: limits.providerRequestRetries,
+  streamRetries: limits.providerStreamRetries,
+  maxRequests: limits.providerRequestsPerStep,
+  baseMs: limits.providerRetryBaseMs,
+  capMs: limits.providerRetryCapMs,
+};
+
+/** Milliseconds that a Retry-After header (seconds or an HTTP date) asks for; undefined where it says nothing usable. */
+export function parseRetryAfter(header: string | undefined, nowMs: number): number | undefined {
+  const text = header?.trim() ?? '';
+  if (/^\d{1,9}(\.\d{1,6})?$/.test(text)) return Math.round(Number(text) * 1000);
+  // An HTTP date names its day; Date.parse alone would take a stray number for a year.
+  const at = /^[A-Z][a-z]{2,8}, /.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
+}
+
+/** Milliseconds before retry number `attempt` (1, 2, …): doubling with jitter, never before Retry-After, never over the cap. */
+export function retryDelay(
+  attempt: number,
+  retryAfterMs: number | undefined,
+  policy: RetryPolicy,
+  random: () => number,
+): number {
+  const backoff = policy.baseMs * 2 ** (attempt - 1) * (0.9 + 0.2 * random());
+  return Math.round(Math.min(policy.capMs, Math.max(backoff, retryAfterMs ?? 0)));
+}

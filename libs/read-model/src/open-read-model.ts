@@ -1,0 +1,261 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { decodeTrusted } from '@rookery/journal';
+import { AppError, errorFromBody, JOURNAL, productionTimings } from '@rookery/protocol';
+import { isCorruption } from './database.ts';
+import { acquireLock } from './lock.ts';
+import type { RebuildReason } from './prepare-file.ts';
+import { type ProjectorThread, startProjectorThread } from './projector-thread.ts';
+import type { ReadModel, ReadModelOptions, ReadModelState } from './read-model.ts';
+import { ReadConnection, type Reader } from './reader.ts';
+import { Waiters } from './waiters.ts';
+import { type Counts, type FromWorker, type ProjectorData, unpackCommits } from './worker-messages.ts';
+
+const SOURCE_ENTRY = new URL('./projector-worker.ts', import.meta.url);
+
+/**
+ * Opens the read model of one service and slot and keeps it up to its stream from a thread of its own. Resolves once
+ * its file can be read; `level` says when it is up to date. HOME_LOCKED where another process uses the slot.
+ */
+export async function openReadModel<DB>(options: ReadModelOptions): Promise<ReadModel<DB>> {
+  mkdirSync(options.dir, { recursive: true, mode: 0o700 });
+  const path = join(options.dir, options.file ?? 'state.db');
+  const lock = acquireLock(`${path}.lock`);
+  const model = new ThreadedReadModel<DB>(options, path, lock.release);
+  try {
+    await model.start({ suspect: false, unclean: lock.stale });
+    return model;
+  } catch (error) {
+    await model.stop();
+    throw error;
+  }
+}
+
+const endState = (error: AppError): ReadModelState => {
+  if (error.code === 'JOURNAL_REGRESSED') return { state: 'regressed', error };
+  return { state: error.code === 'READMODEL_TOO_OLD' ? 'too-old' : 'failed', error };
+};
+
+class ThreadedReadModel<DB> implements ReadModel<DB> {
+  readonly #options: ReadModelOptions;
+  readonly #path: string;
+  readonly #release: () => void;
+  readonly #waiters = new Waiters();
+  readonly #questions = new Map<number, { resolve(lastSeq: number): void; reject(error: AppError): void }>();
+  #thread: ProjectorThread | null = null;
+  #reader: ReadConnection<DB> | null = null;
+  #opened: { resolve(): void; reject(error: AppError): void } | null = null;
+  #rebuilt: RebuildReason | null = null;
+  #rebuilding: Promise<void> | null = null;
+  #appliedSeq = 0;
+  #lastSeq = 0;
+  /** Null until a look at the stream: the projector decides where handing out begins. */
+  #deliveredSeq: number | null = null;
+  #counts: Counts = { appliedCount: 0, foreignCount: 0, skippedCount: 0, quarantined: 0 };
+  #state: ReadModelState = { state: 'waiting' };
+  #question = 0;
+  #stopped = false;
+
+  constructor(options: ReadModelOptions, path: string, release: () => void) {
+    this.#options = options;
+    this.#path = path;
+    this.#release = release;
+  }
+
+  /** Starts the projector's thread; resolves when the file is open on both threads. */
+  async start(found: Pick<ProjectorData, 'suspect' | 'unclean'>): Promise<void> {
+    const { projection, connection, stream = JOURNAL, timings = productionTimings } = this.#options;
+    const data: ProjectorData = {
+      projection: projection.name,
+      version: projection.version,
+      path: this.#path,
+      stream,
+      connection,
+      timings: { publishTimeoutMs: timings.publishTimeoutMs },
+      ...found,
+      deliveredSeq: this.#deliveredSeq,
+    };
+    await new Promise<void>((resolve, reject) => {
+      this.#opened = { resolve, reject };
+      this.#thread = startProjectorThread(this.#options.workerEntry ?? SOURCE_ENTRY, data, {
+        onMessage: (message) => this.#take(message),
+        onCrash: (error) => this.#end(error),
+      });
+    });
+    this.#opened = null;
+    this.#reader = new ReadConnection<DB>(this.#path);
+  }
+
+  read<T>(fn: (reader: Reader<DB>) => T): T {
+    const reader = this.#reader;
+    if (reader === null) {
+      throw new AppError(this.#stopped ? 'SHUTTING_DOWN' : 'SERVICE_UNAVAILABLE', { details: { rebuilding: true } });
+    }
+    try {
+      return reader.read(fn);
+    } catch (error) {
+      if (!isCorruption(error)) throw error;
+      this.#rebuild();
+      throw new AppError('SERVICE_UNAVAILABLE', { details: { rebuilding: true }, cause: error });
+    }
+  }
+
+  headOf(subject: string): number {
+    return this.read((reader) => reader.headOf(subject));
+  }
+
+  appliedSeq(): number {
+    return this.#appliedSeq;
+  }
+
+  waitFor(streamSeq: number, timeoutMs: number): Promise<void> {
+    return this.#waiters.wait(streamSeq, timeoutMs);
+  }
+
+  async level(): Promise<void> {
+    const lastSeq = await new Promise<number>((resolve, reject) => {
+      if ('error' in this.#state && this.#state.state !== 'stalled') return reject(this.#state.error);
+      this.#question += 1;
+      this.#questions.set(this.#question, { resolve, reject });
+      this.#thread?.post({ type: 'last', id: this.#question });
+    });
+    await this.#waiters.wait(lastSeq, null);
+  }
+
+  stats(): ReturnType<ReadModel<DB>['stats']> {
+    return {
+      appliedSeq: this.#appliedSeq,
+      lastSeq: this.#lastSeq,
+      lag: Math.max(0, this.#lastSeq - this.#appliedSeq),
+      appliedCount: this.#counts.appliedCount,
+      foreign: this.#counts.foreignCount,
+      skipped: this.#counts.skippedCount,
+      quarantined: this.#counts.quarantined,
+      state: this.#state.state,
+    };
+  }
+
+  state(): ReadModelState {
+    return this.#state;
+  }
+
+  async stop(): Promise<void> {
+    if (this.#stopped) return;
+    this.#stopped = true;
+    this.#fail(new AppError('SHUTTING_DOWN'));
+    await this.#rebuilding;
+    this.#closeReader();
+    // The writer is the last to close: it empties the write-ahead log.
+    await this.#thread?.stop();
+    this.#release();
+  }
+
+  #take(message: FromWorker): void {
+    switch (message.type) {
+      case 'opened':
+        this.#rebuilt = message.rebuilt;
+        this.#appliedSeq = message.appliedSeq;
+        this.#counts = message.counts;
+        this.#waiters.reach(message.appliedSeq);
+        this.#opened?.resolve();
+        return;
+      case 'began':
+        this.#lastSeq = message.lastSeq;
+        this.#deliveredSeq = message.deliveredSeq;
+        this.#progress();
+        return;
+      case 'applied':
+        this.#applied(message);
+        return;
+      case 'waiting':
+        this.#enter({ state: 'waiting' });
+        return;
+      case 'stalled':
+        this.#enter({ state: 'stalled', error: errorFromBody(message.error) });
+        return;
+      case 'corrupt':
+        this.#rebuild();
+        return;
+      case 'ended':
+        this.#end(errorFromBody(message.error));
+        return;
+      case 'last':
+        this.#lastSeq = Math.max(this.#lastSeq, message.lastSeq);
+        this.#questions.get(message.id)?.resolve(message.lastSeq);
+        this.#questions.delete(message.id);
+        return;
+      case 'refused':
+        this.#questions.get(message.id)?.reject(errorFromBody(message.error));
+        this.#questions.delete(message.id);
+    }
+  }
+
+  #applied(message: Extract<FromWorker, { type: 'applied' }>): void {
+    const { appliedSeq, counts, commits } = message;
+    this.#counts = counts;
+    this.#appliedSeq = appliedSeq;
+    this.#deliveredSeq = Math.max(this.#deliveredSeq ?? 0, appliedSeq);
+    this.#lastSeq = Math.max(this.#lastSeq, appliedSeq);
+    try {
+      if (commits.seqs.length > 0) {
+        this.#options.onApplied?.({ commits: unpackCommits(commits).map(decodeTrusted), appliedSeq });
+      }
+    } finally {
+      this.#thread?.post({ type: 'taken', bytes: commits.bytes.length });
+      this.#waiters.reach(appliedSeq);
+      this.#progress();
+    }
+  }
+
+  #progress(): void {
+    const { state } = this.#state;
+    if (this.#appliedSeq >= this.#lastSeq) {
+      this.#rebuilt = null;
+      if (state !== 'live') this.#enter({ state: 'live', applied: this.#appliedSeq });
+    } else if (state !== 'live') {
+      this.#enter({ state: 'replaying', applied: this.#appliedSeq, last: this.#lastSeq, rebuilt: this.#rebuilt });
+    }
+  }
+
+  #enter(state: ReadModelState): void {
+    this.#state = state;
+    if (!this.#stopped) this.#options.onState?.(state);
+  }
+
+  #end(error: AppError): void {
+    this.#opened?.reject(error);
+    // The first reason counts: what comes behind it is its consequence.
+    if ('error' in this.#state && this.#state.state !== 'stalled') return;
+    this.#fail(error);
+    this.#enter(endState(error));
+  }
+
+  #fail(error: AppError): void {
+    this.#waiters.fail(error);
+    for (const question of this.#questions.values()) question.reject(error);
+    this.#questions.clear();
+  }
+
+  #closeReader(): void {
+    this.#reader?.close();
+    this.#reader = null;
+  }
+
+  /** The file is unsound: it is set aside and built anew while the service goes on. */
+  #rebuild(): void {
+    if (this.#rebuilding !== null || this.#stopped) return;
+    this.#closeReader();
+    const again = async () => {
+      await this.#thread?.stop();
+      await this.start({ suspect: true, unclean: false });
+      for (const id of this.#questions.keys()) this.#thread?.post({ type: 'last', id });
+    };
+    this.#rebuilding = again()
+      .catch((error: unknown) => {
+        this.#end(error instanceof AppError ? error : new AppError('INTERNAL', { cause: error }));
+      })
+      .finally(() => {
+        this.#rebuilding = null;
+      });
+  }
+}

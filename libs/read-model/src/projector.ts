@@ -1,0 +1,215 @@
+import { type Bus, connectBus } from '@rookery/bus';
+import {
+  decodeCommit,
+  getAt,
+  getBatch,
+  type Journal,
+  openJournal,
+  type StreamFacts,
+  type Tail,
+  type TailMessage,
+} from '@rookery/journal';
+import type { Projection } from '@rookery/kernel';
+import { AppError, limits, toAppError } from '@rookery/protocol';
+import { Applier } from './applier.ts';
+import { isCorruption, isPassing } from './database.ts';
+import { checkIdentity, holeError } from './identity.ts';
+import { type PreparedFile, prepareFile } from './prepare-file.ts';
+import { type Counts, type FromWorker, type ProjectorData, packCommits } from './worker-messages.ts';
+
+const RETRY_MS = 200;
+/** Bytes of commits on their way to the main thread above which applying waits for it. */
+const MAX_UNDERWAY = 16 * 1024 * 1024;
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+type Post = (message: FromWorker, transfer?: ArrayBuffer[]) => void;
+
+/** Follows a stream and keeps one read model up to it. The only writer of its file. */
+export class Projector {
+  readonly #data: ProjectorData;
+  readonly #post: Post;
+  readonly #file: PreparedFile;
+  readonly #applier: Applier;
+  #deliveredSeq: number | null;
+  #underway = 0;
+  #taken: (() => void) | null = null;
+  #stalled = false;
+  #stopped = false;
+  #bus: Bus | null = null;
+  #journal: Journal | null = null;
+  #tail: Tail | null = null;
+
+  constructor(data: ProjectorData, projection: Projection, post: Post) {
+    this.#data = data;
+    this.#post = post;
+    this.#deliveredSeq = data.deliveredSeq;
+    this.#file = prepareFile(data.path, projection, data);
+    this.#applier = new Applier(this.#file.db, projection);
+    post({
+      type: 'opened',
+      rebuilt: this.#file.rebuilt,
+      appliedSeq: this.#applier.checkpoint.appliedSeq,
+      counts: this.#counts(),
+    });
+  }
+
+  /** Connects, which waits for the server, and follows the stream from the checkpoint. */
+  async start(): Promise<void> {
+    const { connection, stream, timings } = this.#data;
+    const bus = await connectBus({ ...connection, publishTimeoutMs: timings.publishTimeoutMs });
+    if (this.#stopped) return await bus.close();
+    this.#bus = bus;
+    this.#journal = openJournal(bus, { stream });
+    this.#tail = this.#journal.tail({
+      begin: (facts) => this.#begin(bus, facts),
+      onBatch: (batch) => this.#apply(bus, batch),
+      onState: (state) => {
+        if (state === 'waiting') this.#post({ type: 'waiting' });
+      },
+      onEnd: (error) => this.#end(error),
+    });
+  }
+
+  /** The last sequence of the stream, as soon as it can be asked. */
+  async lastSeq(): Promise<number> {
+    for (;;) {
+      try {
+        if (this.#journal !== null) return (await this.#journal.info()).lastSeq;
+      } catch (error) {
+        if (toAppError(error).code === 'PERMISSION_VIOLATION') throw error;
+      }
+      if (this.#stopped) throw new AppError('SHUTTING_DOWN');
+      await pause(RETRY_MS);
+    }
+  }
+
+  taken(bytes: number): void {
+    this.#underway -= bytes;
+    this.#taken?.();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#taken?.();
+    await this.#tail?.stop();
+    await this.#bus?.close();
+    this.#file.db.close();
+  }
+
+  #counts(): Counts {
+    const { appliedCount, foreignCount, skippedCount } = this.#applier.checkpoint;
+    return { appliedCount, foreignCount, skippedCount, quarantined: this.#applier.quarantined };
+  }
+
+  #end(error: AppError): void {
+    if (isCorruption(error.cause)) this.#post({ type: 'corrupt' });
+    else this.#post({ type: 'ended', error: error.toBody() });
+  }
+
+  /** Nothing is applied before the journal has been recognised. */
+  async #begin(bus: Bus, first: StreamFacts): Promise<number> {
+    let facts = first;
+    for (;;) {
+      try {
+        await this.#recognise(bus, facts);
+        break;
+      } catch (error) {
+        // An answer that did not come says nothing about the journal.
+        if (toAppError(error).retry === 'never' || this.#stopped) throw error;
+        this.#post({ type: 'waiting' });
+        await pause(RETRY_MS);
+        facts = await this.#facts(facts);
+      }
+    }
+    const { appliedSeq } = this.#applier.checkpoint;
+    this.#deliveredSeq ??= Math.max(appliedSeq, facts.lastSeq - limits.replayRing);
+    this.#post({ type: 'began', lastSeq: facts.lastSeq, deliveredSeq: this.#deliveredSeq });
+    return appliedSeq + 1;
+  }
+
+  async #facts(known: StreamFacts): Promise<StreamFacts> {
+    try {
+      return (await this.#journal?.info()) ?? known;
+    } catch {
+      return known;
+    }
+  }
+
+  async #recognise(bus: Bus, facts: StreamFacts): Promise<void> {
+    const journal = this.#journal;
+    if (journal === null) throw new AppError('JOURNAL_UNAVAILABLE');
+    const journalId = async () => (await journal.identity()).journalId;
+    const { checkpoint } = this.#applier;
+    if (checkpoint.appliedSeq === 0) {
+      // Nothing was built yet, so nothing can be lost: this is the journal from now on.
+      this.#applier.adopt(facts.created, await journalId());
+      return;
+    }
+    const commitIdAt = async (seq: number) => {
+      const message = await getAt(bus, journal.stream, seq);
+      const decoded = message === null ? null : decodeCommit(message);
+      return decoded?.ok ? decoded.stored.commit.id : null;
+    };
+    const isErased = (seq: number) => this.#applier.isErased(seq, seq);
+    const error = await checkIdentity(checkpoint, { ...facts, journalId, commitIdAt, isErased });
+    if (error !== null) throw error;
+  }
+
+  async #apply(bus: Bus, batch: TailMessage[]): Promise<void> {
+    let messages = batch;
+    while (!this.#stopped) {
+      const applied = this.#attempt(messages);
+      if (applied === null) {
+        await pause(RETRY_MS);
+        continue;
+      }
+      this.#deliver(applied.accepted);
+      while (this.#underway > MAX_UNDERWAY && !this.#stopped) {
+        await new Promise<void>((resolve) => {
+          this.#taken = resolve;
+        });
+      }
+      const { stop } = applied;
+      if (stop === null) return;
+      if (stop.reason === 'too_new') {
+        throw new AppError('READMODEL_TOO_OLD', { details: { streamSeq: stop.streamSeq, found: stop.detail } });
+      }
+      messages = [...(await this.#missing(bus, stop)), ...messages];
+    }
+  }
+
+  /** Null where the disk or a lock does not let it happen now. */
+  #attempt(messages: readonly TailMessage[]): ReturnType<Applier['apply']> | null {
+    try {
+      const applied = this.#applier.apply(messages);
+      this.#stalled = false;
+      return applied;
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+      if (!this.#stalled) {
+        const details = { sqlite: (error as { code?: unknown }).code };
+        this.#post({ type: 'stalled', error: new AppError('STORAGE_LOW', { details }).toBody() });
+      }
+      this.#stalled = true;
+      return null;
+    }
+  }
+
+  /** Messages that the tail passed over: read by sequence they are there, or the stream has lost them. */
+  async #missing(bus: Bus, { after, found }: { after: number; found: number }): Promise<TailMessage[]> {
+    const query = { fromSeq: after + 1, max: Math.min(found - after - 1, 1000) };
+    const { messages } = await getBatch(bus, this.#data.stream, query);
+    const first = messages[0]?.streamSeq ?? found;
+    if (first !== after + 1 && !this.#applier.isErased(after + 1, first - 1)) throw holeError(after, first);
+    return messages;
+  }
+
+  #deliver(accepted: readonly TailMessage[]): void {
+    const from = this.#deliveredSeq ?? 0;
+    const commits = packCommits(accepted.filter((message) => message.streamSeq > from));
+    const { appliedSeq } = this.#applier.checkpoint;
+    this.#deliveredSeq = Math.max(from, appliedSeq);
+    this.#underway += commits.bytes.length;
+    this.#post({ type: 'applied', appliedSeq, counts: this.#counts(), commits }, [commits.bytes.buffer]);
+  }
+}

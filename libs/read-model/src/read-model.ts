@@ -1,0 +1,80 @@
+import type { Projection } from '@rookery/kernel';
+import type { AppError, StoredCommit, Timings } from '@rookery/protocol';
+import type { RebuildReason } from './prepare-file.ts';
+import type { Reader } from './reader.ts';
+import type { BusConnection } from './worker-messages.ts';
+
+/** Commits that were applied together, in stream order, conversation and internal events alike. */
+export interface AppliedBatch {
+  commits: StoredCommit[];
+  /** Stream sequence up to which everything is applied now; foreign messages count. */
+  appliedSeq: number;
+}
+
+export type ReadModelState =
+  /** Catching up: stream sequence applied, and the last one of the stream when it began. */
+  | { state: 'replaying'; applied: number; last: number; rebuilt: RebuildReason | null }
+  /** Everything that was in the stream at the last look is applied; what comes follows at once. */
+  | { state: 'live'; applied: number }
+  /** The server or the stream cannot be reached; goes on by itself. */
+  | { state: 'waiting' }
+  /** The disk does not take writes (STORAGE_LOW); goes on by itself. */
+  | { state: 'stalled'; error: AppError }
+  /** Applying has ended: JOURNAL_REGRESSED. Reads still answer. */
+  | { state: 'regressed'; error: AppError }
+  /** Applying has ended: READMODEL_TOO_OLD. */
+  | { state: 'too-old'; error: AppError }
+  /** Applying has ended for another reason, a fault of the program. */
+  | { state: 'failed'; error: AppError };
+
+export interface ReadModelOptions {
+  /** Folder of one service and slot; made where it is missing. */
+  dir: string;
+  /** Default `state.db`. */
+  file?: string;
+  projection: Projection;
+  /** File of the projector's thread; default the one in the source tree. */
+  workerEntry?: string | URL;
+  connection: BusConnection;
+  /** Default JOURNAL. */
+  stream?: string;
+  timings?: Pick<Timings, 'publishTimeoutMs'>;
+  /**
+   * Called after the transaction that wrote the rows. Of what is caught up at the start only the last 16,384 positions
+   * of the stream are handed out; from then on every applied commit exactly once, over rebuilds too.
+   */
+  onApplied?(batch: AppliedBatch): void;
+  onState?(state: ReadModelState): void;
+}
+
+export interface ReadModelStats {
+  appliedSeq: number;
+  /** Last sequence of the stream at the last look. */
+  lastSeq: number;
+  /** lastSeq - appliedSeq, at least 0. */
+  lag: number;
+  appliedCount: number;
+  /** Messages that are none of ours. */
+  foreign: number;
+  /** Commits that were not applied: the damaged ones and what came behind them. */
+  skipped: number;
+  /** Threads or subjects out of service. */
+  quarantined: number;
+  state: ReadModelState['state'];
+}
+
+export interface ReadModel<DB> {
+  /** Runs synchronous queries in one read transaction. SERVICE_UNAVAILABLE while the file is built anew. */
+  read<T>(fn: (reader: Reader<DB>) => T): T;
+  /** Stream sequence up to which everything is applied and visible to reads. */
+  appliedSeq(): number;
+  /** Waits until a stream sequence is applied; SERVICE_UNAVAILABLE after `timeoutMs` or the error that ended applying. */
+  waitFor(streamSeq: number, timeoutMs: number): Promise<void>;
+  /** Stream sequence of the last message on a subject as applied, 0 where there is none. */
+  headOf(subject: string): number;
+  /** Waits until everything that is in the stream now is applied. */
+  level(): Promise<void>;
+  stats(): ReadModelStats;
+  state(): ReadModelState;
+  stop(): Promise<void>;
+}

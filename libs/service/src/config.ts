@@ -1,0 +1,154 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { homedir, hostname } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
+import { AppError, instanceName, limits, productionTimings, type Timings } from '@rookery/protocol';
+import type { Logger } from 'pino';
+import { createLogger } from './logger.ts';
+
+/** Names of the services; each is also the name of its NATS user. */
+export type ServiceName = 'gateway' | 'agent' | 'tool' | 'memory' | 'channels';
+
+/** What every service is started with. */
+export interface ServiceConfig {
+  service: ServiceName;
+  /** ROOKERY_HOME as an absolute path. */
+  home: string;
+  /** Folder of this instance's own files. */
+  folder: string;
+  slot: number;
+  /** `host-slot-boot`. */
+  instance: string;
+  natsUrl: string;
+  /** Own nkey seed. */
+  nkeySeed: string;
+  /** Derived vault keys by bucket, as this service needs them. */
+  vaultKeys: Partial<Record<string, Buffer>>;
+  timings: Timings;
+  env: NodeJS.ProcessEnv;
+  log: Logger;
+  version: string;
+}
+
+/** Started service. */
+export interface RunningService {
+  stop(): Promise<void>;
+}
+
+export type StartService = (config: ServiceConfig) => Promise<RunningService>;
+
+export const VERSION = '0.1.0';
+
+const folders: Record<ServiceName, string> = {
+  gateway: 'gateway',
+  agent: 'agent',
+  tool: 'tool-runner',
+  memory: 'memory',
+  channels: 'channels',
+};
+
+const invalid = (name: string, why: string): AppError =>
+  new AppError('CONFIG_INVALID', { message: `${name} ${why}`, details: { name } });
+
+/** ROOKERY_HOME, `~/.rookery` by default. */
+export function homeFolder(env: NodeJS.ProcessEnv): string {
+  const value = env.ROOKERY_HOME;
+  if (value === undefined || value === '') return join(homedir(), '.rookery');
+  const expanded = value.startsWith('~/') ? join(homedir(), value.slice(2)) : value;
+  if (!isAbsolute(expanded)) throw invalid('ROOKERY_HOME', 'must be an absolute path');
+  return resolve(expanded);
+}
+
+/** An integer setting within bounds. */
+export function integerSetting(env: NodeJS.ProcessEnv, name: string, fallback: number, min: number, max: number): number {
+  const text = env[name];
+  if (text === undefined || text === '') return fallback;
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < min || value > max) throw invalid(name, `must be a whole number from ${min} to ${max}`);
+  return value;
+}
+
+/** Production waits, with those that ROOKERY_TIMINGS replaces. */
+export function timingsFrom(env: NodeJS.ProcessEnv): Timings {
+  const text = env.ROOKERY_TIMINGS;
+  if (text === undefined || text === '') return { ...productionTimings };
+  let changed: Record<string, unknown>;
+  try {
+    changed = JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    throw invalid('ROOKERY_TIMINGS', 'must be JSON');
+  }
+  for (const [name, value] of Object.entries(changed)) {
+    const known = Object.hasOwn(productionTimings, name) && typeof value === 'number' && value > 0;
+    if (!known) throw invalid('ROOKERY_TIMINGS', `has no valid wait ${name}`);
+  }
+  return { ...productionTimings, ...changed };
+}
+
+function natsUrl(env: NodeJS.ProcessEnv, home: string): string {
+  if (env.ROOKERY_NATS_URL) return env.ROOKERY_NATS_URL;
+  const file = join(home, 'run', 'nats.json');
+  if (!existsSync(file)) throw invalid('ROOKERY_NATS_URL', 'is not set and no local nats-server runs');
+  return (JSON.parse(readFileSync(file, 'utf8')) as { url: string }).url;
+}
+
+function seedOf(home: string, user: string): string {
+  const file = join(home, 'nats', 'keys', `${user}.nk`);
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (cause) {
+    throw new AppError('CONFIG_INVALID', { message: `The NATS key ${file} cannot be read; run \`npx rookery nats init\`.`, cause });
+  }
+}
+
+/** Kept for the other services of the same process, since the variable is gone after the first has read it. */
+let inheritedKeys: string | undefined;
+
+function vaultKeysFrom(env: NodeJS.ProcessEnv, service: ServiceName): Partial<Record<string, Buffer>> {
+  inheritedKeys = env.ROOKERY_VAULT_KEYS || inheritedKeys;
+  // A key must not be inherited by anything that the service starts.
+  delete env.ROOKERY_VAULT_KEYS;
+  if (inheritedKeys === undefined) return {};
+  try {
+    const entries = Object.entries(JSON.parse(inheritedKeys) as Record<string, string>);
+    const own = entries.filter(([bucket]) => vaultsOf[service].includes(bucket));
+    return Object.fromEntries(own.map(([bucket, key]) => [bucket, Buffer.from(key, 'hex')]));
+  } catch {
+    throw invalid('ROOKERY_VAULT_KEYS', 'must be JSON of hexadecimal keys');
+  }
+}
+
+/** Vault buckets that each service may open. */
+const vaultsOf: Record<ServiceName, readonly string[]> = {
+  gateway: ['vault_provider', 'vault_channel', 'vault_tool'],
+  agent: ['vault_provider'],
+  tool: ['vault_tool'],
+  memory: [],
+  channels: ['vault_channel'],
+};
+
+/** Reads a service's configuration from the environment; CONFIG_INVALID names the setting and what it must be. */
+export function readServiceConfig(service: ServiceName, env: NodeJS.ProcessEnv): ServiceConfig {
+  const home = homeFolder(env);
+  const slot = integerSetting(env, 'ROOKERY_SLOT', 0, 0, 99);
+  const instance = instanceName(hostname(), slot, randomBytes(6).toString('hex'));
+  return {
+    service,
+    home,
+    folder: join(home, folders[service], String(slot)),
+    slot,
+    instance,
+    natsUrl: natsUrl(env, home),
+    nkeySeed: seedOf(home, service),
+    vaultKeys: vaultKeysFrom(env, service),
+    timings: timingsFrom(env),
+    env,
+    log: createLogger(service, instance, env),
+    version: VERSION,
+  };
+}
+
+/** Number of runs that an agent instance works on at once. */
+export function agentWorkers(env: NodeJS.ProcessEnv): number {
+  return integerSetting(env, 'ROOKERY_AGENT_WORKERS', limits.agentWorkersDefault, 1, limits.agentWorkersMax);
+}

@@ -1,0 +1,33 @@
+/** Resolves after a time in milliseconds. */
+export function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/**
+ * Calls `look` until it gives something else than undefined, null or false, and returns that.
+ * Throws after `timeoutMs`, naming what was waited for and the last error or value seen.
+ */
+export async function eventually<T>(
+  what: string,
+  look: () => Promise<T> | T,
+  options: { timeoutMs?: number; everyMs?: number } = {},
+): Promise<Exclude<T, undefined | null | false>> {
+  const deadline = performance.now() + (options.timeoutMs ?? 5000);
+  let last: unknown;
+  for (;;) {
+    try {
+      const value = await look();
+      if (value !== undefined && value !== null && value !== false) {
+        return value as Exclude<T, undefined | null | false>;
+      }
+      last = value;
+    } catch (error) {
+      last = error;
+    }
+    if (performance.now() > deadline) {
+      const seen = last instanceof Error ? `${last.name}: ${last.message}` : JSON.stringify(last);
+      throw new Error(`waited ${options.timeoutMs ?? 5000} ms for ${what}; last seen: ${seen}`);
+    }
+    await sleep(options.everyMs ?? 20);
+  }
+}

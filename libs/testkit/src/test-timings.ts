@@ -1,0 +1,22 @@
+import { productionTimings, type Timings } from '@rookery/protocol';
+
+/** Waits that tests use: the production relations between them, at about a tenth of their length. */
+export const testTimings: Timings = {
+  ...productionTimings,
+  leaseRefreshMs: 300,
+  leaseTtlMs: 1000,
+  presenceTtlMs: 1500,
+  orphanLookMs: 600,
+  orphanGraceMs: 1500,
+  sweepMs: 500,
+  holderSilentMs: 1000,
+  drainMs: 1000,
+  toolSilenceMs: 3000,
+  lockWaitMs: 1000,
+  restartBaseMs: 100,
+  restartCapMs: 500,
+  outboxRetryBaseMs: 100,
+  outboxRetryCapMs: 1000,
+  canaryMs: 300,
+  publishTimeoutMs: 1500,
+};
