@@ -12,18 +12,21 @@ const toGateway = (ws: boolean): ProxyOptions => ({
   headers: { origin: gateway },
 });
 
-export default defineConfig({
-  plugins: [react()],
-  build: {
-    target: 'es2022',
-    // A font or an image inlined as data: URL would need a wider content security policy.
-    assetsInlineLimit: 0,
-    modulePreload: { polyfill: false },
-    reportCompressedSize: true,
-    rolldownOptions: {
-      // The page takes the error table and limits from the protocol; its schemas would bring zod along.
-      treeshake: { moduleSideEffects: (id) => !/[\\/]protocol[\\/]src[\\/]/.test(id) },
+export default defineConfig(({ command }) => {
+  // A build is for use, also where tests start it: with another NODE_ENV it would hold the development build of React.
+  if (command === 'build') process.env.NODE_ENV = 'production';
+  return {
+    plugins: [react()],
+    build: {
+      target: 'es2022',
+      // A font or an image inlined as data: URL would need a wider content security policy.
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
+      rolldownOptions: {
+        // The page takes the error table and limits from the protocol; its schemas would bring zod along.
+        treeshake: { moduleSideEffects: (id) => !/[\\/]protocol[\\/]src[\\/]/.test(id) },
+      },
     },
-  },
-  server: { host: '127.0.0.1', proxy: { '/rpc': toGateway(true), '/auth': toGateway(false) } },
+    server: { host: '127.0.0.1', proxy: { '/rpc': toGateway(true), '/auth': toGateway(false) } },
+  };
 });

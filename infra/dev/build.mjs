@@ -72,7 +72,7 @@ const lean = {
 export async function buildBundles(fault = false) {
   const stamp = stampOf(root, bundleSources);
   const { build } = await import('esbuild');
-  const present = Object.fromEntries(Object.entries(entries).filter(([name, source]) => existsSync(join(root, source)) && !(process.env.ONLY && !process.env.ONLY.split(',').includes(name))));
+  const present = Object.fromEntries(Object.entries(entries).filter(([, source]) => existsSync(join(root, source))));
   const result = await build({
     absWorkingDir: root,
     entryPoints: present,

@@ -18,7 +18,8 @@ export const baseUrlSchema = z
   .max(limits.baseUrlChars)
   .transform((value) => value.replace(/\/+$/, ''))
   .refine((value) => {
-    if (!URL.canParse(value)) return false;
+    // A bare `?` or `#` parses to an empty query, and blanks are dropped: paths are appended to the text as it is.
+    if (/[?#\s\\]/.test(value) || !URL.canParse(value)) return false;
     const url = new URL(value);
     const plain = url.username === '' && url.password === '' && url.search === '' && url.hash === '';
     return (url.protocol === 'http:' || url.protocol === 'https:') && url.hostname !== '' && plain;

@@ -84,8 +84,21 @@ export function formatSubject(subject: JournalSubject): string {
   }
 }
 
-/** Parses a subject of the JOURNAL or MEMORY stream; null for what this version does not know. */
+/**
+ * Parses a subject of the JOURNAL or MEMORY stream; null for what this version does not know or would write otherwise,
+ * so that anything may stand on a foreign message.
+ */
 export function parseSubject(subject: string): JournalSubject | null {
+  try {
+    const parsed = readParts(subject);
+    return parsed !== null && formatSubject(parsed) === subject ? parsed : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The parts by their places; throws where a part is not what `encodeToken` writes. */
+function readParts(subject: string): JournalSubject | null {
   const [root, world, area, a, b, c, ...rest] = subject.split('.');
   if (rest.length > 0 || world === undefined) return null;
   if (root === 'memory') {

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { formatListen, settlePort } from '@rookery/nats';
+import { formatListen, obtainServer, settlePort } from '@rookery/nats';
 import { eventually } from '@rookery/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -168,7 +168,7 @@ describe('the containers, each as a process with its own home', () => {
     expect(init().stderr).toBe('');
     // `docker compose up` again runs it again.
     expect(init().status).toBe(0);
-    const binary = process.env.ROOKERY_NATS_SERVER ?? 'nats-server';
+    const { path: binary } = await obtainServer();
     running.push(spawn(binary, ['-c', join(homeOf('nats'), 'nats/nats.conf')], { stdio: 'ignore' }));
     const provision = node('house', ['dist/provision.mjs']);
     expect(provision.stderr).toBe('');
@@ -176,7 +176,7 @@ describe('the containers, each as a process with its own home', () => {
       const env = environment(name, { ROOKERY_HTTP: http });
       running.push(spawn(process.execPath, ['dist/docker.mjs', 'run', name], { cwd: root, env, stdio: 'ignore' }));
     }
-  });
+  }, 120_000);
   afterAll(async () => {
     for (const child of running.reverse()) {
       const ended = new Promise((done) => child.once('exit', done));
@@ -185,9 +185,9 @@ describe('the containers, each as a process with its own home', () => {
     await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   });
 
-  it.each(services)('%s becomes healthy, and is not once it is gone', async (name) => {
+  it.each(services)('%s becomes healthy, and a check in another home is not', { timeout: 120_000 }, async (name) => {
     const health = () => node(name, ['dist/docker.mjs', 'health', name], { ROOKERY_HTTP: http }).status;
-    await eventually(`${name} to be healthy`, () => health() === 0, { timeoutMs: 30_000, everyMs: 200 });
+    await eventually(`${name} to be healthy`, () => health() === 0, { timeoutMs: 60_000, everyMs: 200 });
     const stranger = join(folder, 'stranger');
     expect(node(name, ['dist/docker.mjs', 'health', name], { ROOKERY_HOME: stranger, ROOKERY_HTTP: '127.0.0.1:1' }).status).toBe(1);
   });

@@ -32,16 +32,14 @@ let client: Bus;
 const connect = (user: string) =>
   connectBus({ url: rookery.nats.url, user, seed: rookery.nats.seed(user), name: `test ${user}` });
 
-beforeAll(async () => {
-  // The process in slot 0 dies right after its 30th append, and is started again.
-  const faults = { memory: 'memory:after-append@30' };
-  rookery = await startRookery({ services: ['memory'], slots: { memory: 2 }, faults });
+async function startMemory(fault: string): Promise<void> {
+  rookery = await startRookery({ services: ['memory'], slots: { memory: 2 }, faults: { memory: fault } });
   client = await connect('gateway');
-});
-afterAll(async () => {
+}
+async function stopMemory(): Promise<void> {
   await client?.close();
   await rookery?.stop();
-});
+}
 
 async function call<T>(method: string, params: unknown, agentId = 'main'): Promise<T> {
   const request = { method, params, commandId: 'test', agentId, world };
@@ -91,6 +89,9 @@ async function storedCommits(agentId: string): Promise<Commit[]> {
 }
 
 describe('two instances of memory', () => {
+  beforeAll(() => startMemory('none'));
+  afterAll(stopMemory);
+
   it('make 10 memories of 200 requests with 10 request ids at once', async () => {
     const agent = 'many';
     const answers = await Promise.all(
@@ -243,6 +244,10 @@ describe('two instances of memory', () => {
 });
 
 describe('what was acknowledged', () => {
+  // The first process in slot 0 dies right after its 30th append.
+  beforeAll(() => startMemory('memory:after-append@30'));
+  afterAll(stopMemory);
+
   it('is there once when a process dies between its append and its answer, and when any is killed', async () => {
     const agent = 'survivor';
     const ids = Array.from({ length: 150 }, (_, index) => `kill-${index}`);

@@ -1,13 +1,23 @@
-import { closeSync, existsSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
+import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { headers } from '@nats-io/transport-node';
 import { type Bus, connectBus, provision } from '@rookery/bus';
 import { type Journal, openJournal } from '@rookery/journal';
-import { type ConversationTables, conversationProjection } from '@rookery/kernel';
-import { AppError, COMMIT_HEADER, JOURNAL, type StoredCommit } from '@rookery/protocol';
+import { type ConversationTables, conversationProjection, defineProjection, type Projection } from '@rookery/kernel';
+import { COMMIT_HEADER, type Commit, JOURNAL, type StoredCommit } from '@rookery/protocol';
 import { digest, openDatabase, openReadModel, type ReadModel, type ReadModelState } from '@rookery/read-model';
-import { encodeStored, eventually, sampleConversation, startNats, type TestNats, temporaryFolder, testTimings } from '@rookery/testkit';
-import { headers } from '@nats-io/transport-node';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  eventually,
+  sampleConversation,
+  startNats,
+  type TestNats,
+  temporaryFolder,
+  testTimings,
+} from '@rookery/testkit';
+import { build } from 'esbuild';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 type Model = ReadModel<ConversationTables>;
 
@@ -18,6 +28,28 @@ let journal: Journal;
 let runnerJournal: Journal;
 let dir: string;
 const cleanups: (() => Promise<unknown>)[] = [];
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+// Inside the tree, so that what is not bundled is found.
+const bundles = join(root, 'node_modules', '.cache', `read-model-test-${process.pid}`);
+const workerEntry = join(bundles, 'projector-worker.mjs');
+
+/** The projector's thread as it ships. */
+beforeAll(async () => {
+  await build({
+    absWorkingDir: root,
+    entryPoints: { 'projector-worker': 'libs/read-model/src/projector-worker.ts' },
+    outdir: bundles,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    external: ['better-sqlite3'],
+    banner: { js: "import { createRequire as __make } from 'node:module'; const require = __make(import.meta.url);" },
+    logLevel: 'silent',
+  });
+});
+afterAll(() => rm(bundles, { recursive: true, force: true }));
 
 beforeEach(async () => {
   nats = await startNats();
@@ -46,17 +78,17 @@ interface Watched {
   commits: StoredCommit[];
 }
 
-async function open(options: { workerEntry?: URL } = {}): Promise<Watched> {
+async function open(projection: Projection = conversationProjection): Promise<Watched> {
   const states: ReadModelState[] = [];
   const commits: StoredCommit[] = [];
   const model = await openReadModel<ConversationTables>({
     dir,
-    projection: conversationProjection,
+    projection,
     connection: { url: nats.url, user: 'agent', seed: nats.seed('agent'), name: 'test projector' },
     timings: testTimings,
     onApplied: (batch) => commits.push(...batch.commits),
     onState: (state) => states.push(state),
-    ...options,
+    workerEntry,
   });
   cleanups.push(() => model.stop());
   return { model, states, commits };
@@ -91,6 +123,21 @@ async function stateOf({ states }: Watched, state: ReadModelState['state']): Pro
   return await eventually(`state ${state}`, () => states.find((each) => each.state === state), { timeoutMs: 10_000 });
 }
 
+/** A commit on `journal.canary`. */
+function canaryCommit(n: number): Commit {
+  const cause = `canary-${n}`;
+  const events = [{ type: 'canary.written', payload: {} }];
+  return {
+    v: 1,
+    id: `journal.canary/${cause}/0`,
+    cause,
+    at: '2026-11-30T13:00:00.000Z',
+    by: 'test',
+    agentId: 'main',
+    events,
+  };
+}
+
 describe('a read model', () => {
   it('applies what is there and what comes, and hands out every commit once, in order', async () => {
     const heads = await write(sample.slice(0, half));
@@ -103,12 +150,15 @@ describe('a read model', () => {
     expect(states.at(-1)).toEqual({ state: 'live', applied: expect.any(Number) });
     const last = sample.at(-1);
     expect(model.headOf(last?.subject ?? '')).toBe(sample.length);
-    const threads = model.read((db) => db.all(db.query.selectFrom('threads').select(['id', 'title']).orderBy('created_at')));
+    const threads = model.read((db) =>
+      db.all(db.query.selectFrom('threads').select(['id', 'title']).orderBy('created_at')),
+    );
     expect(threads.map(({ title }) => title)).toEqual(['Sample 0', null]);
-    expect(model.stats()).toMatchObject({ appliedSeq: sample.length, lag: 0, appliedCount: sample.length, quarantined: 0 });
+    const stats = model.stats();
+    expect(stats).toMatchObject({ appliedSeq: sample.length, lag: 0, appliedCount: sample.length, quarantined: 0 });
   });
 
-  it('goes on from its checkpoint, also after the server was killed in between', async () => {
+  it('goes on from its checkpoint, also after the server was killed, and equals one built anew', async () => {
     const heads = await write(sample.slice(0, half));
     const first = await open();
     await first.model.level();
@@ -141,10 +191,215 @@ describe('a read model', () => {
     expect(watched.model.appliedSeq()).toBe(3);
   });
 
-  it('refuses a second one in the same place, and takes the place of one that was killed', async () => {
+  it('refuses a second one in its place, and a thread that knows another version of its projection', async () => {
     const { model } = await open();
     await expect(open()).rejects.toMatchObject({ code: 'HOME_LOCKED', details: { pid: process.pid } });
     await model.stop();
+    const other = defineProjection({ ...conversationProjection, revision: 999 });
+    await expect(open(other)).rejects.toMatchObject({ code: 'INTERNAL' });
     await (await open()).model.level();
+  });
+
+  it('reads rows and heads of one moment, and refuses a transaction that waits', async () => {
+    const { model } = await open();
+    const heads = await write(sample.slice(0, 1));
+    await model.level();
+    const subject = sample[0]?.subject ?? '';
+    const seen = model.read((db) => {
+      const before = db.head(subject);
+      expect(model.read((inner) => inner.headOf(subject))).toBe(before.streamSeq);
+      return before;
+    });
+    expect(seen).toEqual({ streamSeq: 1, commitId: sample[0]?.commit.id, at: sample[0]?.commit.at });
+    await expect(async () => await model.read(async () => 1)).rejects.toThrow(TypeError);
+    expect(model.headOf('journal.config')).toBe(0);
+    expect(heads.get(subject)).toBe(1);
+  });
+});
+
+describe('a read model whose journal is another one', () => {
+  const regressed = { code: 'JOURNAL_REGRESSED', details: { waysBack: expect.arrayContaining([expect.any(String)]) } };
+
+  async function recreate(): Promise<void> {
+    const bus = await connect('provision');
+    await bus.jsm.streams.delete(JOURNAL);
+    await provision(bus, { timings: testTimings });
+  }
+
+  it('stops under a living service when the stream is made again, and still answers reads', async () => {
+    await write(sample.slice(0, 8));
+    const watched = await open();
+    await watched.model.level();
+    await recreate();
+    expect(await stateOf(watched, 'regressed')).toMatchObject({ error: { ...regressed } });
+    await write(sample.slice(0, 12));
+    await expect(watched.model.waitFor(9, 5000)).rejects.toMatchObject({ code: 'JOURNAL_REGRESSED' });
+    await expect(watched.model.level()).rejects.toMatchObject({ code: 'JOURNAL_REGRESSED' });
+    expect(watched.model.appliedSeq()).toBe(8);
+    expect(watched.commits).toHaveLength(8);
+    expect(watched.model.headOf(sample[0]?.subject ?? '')).toBeGreaterThan(0);
+  });
+
+  it('stops at the start, before anything is applied', async () => {
+    await write(sample.slice(0, 8));
+    const before = await open();
+    await before.model.level();
+    await before.model.stop();
+    await recreate();
+    await write(sample.slice(0, 20));
+    const after = await open();
+    await expect(after.model.level()).rejects.toMatchObject(regressed);
+    expect(after.model.appliedSeq()).toBe(8);
+    expect(after.commits).toEqual([]);
+  });
+
+  it('stops when an older store comes back, and when its sequences were used again', async () => {
+    const store = join(nats.home, 'nats', 'store');
+    const heads = await write(sample.slice(0, 10));
+    await nats.kill();
+    await cp(store, `${store}-old`, { recursive: true });
+    await nats.restart();
+    const living = await open();
+    await write(sample.slice(10, 16), heads);
+    await living.model.waitFor(16, 10_000);
+    await nats.kill();
+    await rm(store, { recursive: true });
+    await cp(`${store}-old`, store, { recursive: true });
+    await nats.restart();
+    expect(await stateOf(living, 'regressed')).toMatchObject({
+      error: { details: { what: 'last sequence', found: 10 } },
+    });
+    await living.model.stop();
+    const canary = (n: number) => ({
+      subject: 'journal.canary',
+      expected: n === 11 ? 0 : n - 1,
+      commit: canaryCommit(n),
+    });
+    for (let n = 11; n <= 20; n += 1) await journal.append(canary(n));
+    const again = await open();
+    await expect(again.model.level()).rejects.toMatchObject({ ...regressed, details: { what: 'commit id', at: 16 } });
+    expect(again.model.appliedSeq()).toBe(16);
+  });
+
+  it('stops at a message that is gone, unless its erasure is on record', async () => {
+    const heads = await write(sample.slice(0, 5));
+    const before = await open();
+    await before.model.level();
+    await before.model.stop();
+    await write(sample.slice(5, 7), heads);
+    await journal.append({ subject: 'journal.canary', expected: 0, commit: canaryCommit(8) });
+    await journal.append({ subject: 'journal.canary', expected: 8, commit: canaryCommit(9) });
+    const bus = await connect('provision');
+    await bus.jsm.streams.deleteMessage(JOURNAL, 8, true);
+    const holed = await open();
+    await expect(holed.model.level()).rejects.toMatchObject({ ...regressed, details: { what: 'missing messages' } });
+    expect(holed.model.appliedSeq()).toBe(7);
+    await holed.model.stop();
+    const db = openDatabase(database(), { synchronous: 'NORMAL' });
+    db.exec('INSERT INTO erasures VALUES (8, 8)');
+    db.close();
+    const after = await open();
+    await after.model.level();
+    expect(after.model.appliedSeq()).toBe(9);
+  });
+});
+
+describe('messages that cannot be applied', () => {
+  async function publish(subject: string, body: string, isCommit: boolean): Promise<void> {
+    const header = headers();
+    if (isCommit) header.set(COMMIT_HEADER, '1');
+    await writer.nc.request(subject, body, { headers: header, timeout: 5000 });
+  }
+
+  it('are skipped and counted: foreign ones everywhere, damaged ones with what follows in their thread', async () => {
+    const subject = sample[0]?.subject ?? '';
+    const other = sample.find((each) => each.subject !== subject && each.subject.endsWith('.turns'));
+    if (other === undefined) throw new Error('one thread only');
+    await write(sample.slice(0, 2));
+    await publish('journal.canary', 'hello', false);
+    await publish(subject, '{"v":1', true);
+    await write([{ ...other }]);
+    await journal.append({ subject, expected: 4, commit: { ...canaryCommit(6), id: `${subject}/after/0` } });
+    const { model, commits } = await open();
+    await model.level();
+    expect(commits.map(({ streamSeq }) => streamSeq)).toEqual([1, 2, 5]);
+    expect(model.stats()).toMatchObject({ appliedSeq: 6, appliedCount: 3, foreign: 1, skipped: 2, quarantined: 1 });
+    const damage = model.read((db) => [
+      db.damageOf(subject),
+      db.damageOf(subject.replace('turns', 'run.r')),
+      db.damageOf(other.subject),
+    ]);
+    const expected = { subject, streamSeq: 4, reason: 'damaged' };
+    expect(damage).toEqual([expected, expected, null]);
+    expect(model.headOf(subject)).toBe(6);
+  });
+
+  it('of a newer version end applying', async () => {
+    await write(sample.slice(0, 2));
+    await publish('journal.canary', JSON.stringify({ ...canaryCommit(3), v: 99 }), true);
+    const watched = await open();
+    await expect(watched.model.level()).rejects.toMatchObject({ code: 'READMODEL_TOO_OLD' });
+    expect(watched.model.state()).toMatchObject({ state: 'too-old', error: { details: { streamSeq: 3 } } });
+    expect(watched.model.appliedSeq()).toBe(2);
+  });
+});
+
+describe('a file that cannot be used', () => {
+  /** Overwrites 4 KiB pages with noise. */
+  function spoil(fromPage: number, pages: number): void {
+    const file = openSync(database(), 'r+');
+    writeSync(file, Buffer.alloc(4096 * pages, 0xa5), 0, 4096 * pages, 4096 * fromPage);
+    closeSync(file);
+  }
+  const pages = () => Math.floor(statSync(database()).size / 4096);
+
+  async function built(): Promise<Record<string, string>> {
+    await write(sample);
+    const { model } = await open();
+    await model.level();
+    await model.stop();
+    return digestOf(database());
+  }
+
+  it('is moved aside and built anew when it is damaged at the start', async () => {
+    const digests = await built();
+    spoil(Math.floor(pages() / 2), 1);
+    const watched = await open();
+    await watched.model.level();
+    expect(await stateOf(watched, 'replaying')).toMatchObject({ rebuilt: 'corrupt', last: sample.length });
+    expect(existsSync(`${database()}.corrupt`)).toBe(true);
+    await watched.model.stop();
+    expect(digestOf(database())).toEqual(digests);
+  });
+
+  it('is built anew under a living service, which hears every commit once', async () => {
+    const digests = await built();
+    const { model, commits } = await open();
+    await model.level();
+    spoil(1, pages() - 1);
+    expect(() => model.read((db) => db.prepare('SELECT * FROM items').all())).toThrow(
+      expect.objectContaining({ code: 'SERVICE_UNAVAILABLE' }),
+    );
+    await eventually('a new file', () => model.read((db) => db.prepare('SELECT 1').get()), { timeoutMs: 10_000 });
+    await model.level();
+    await journal.append({ subject: 'journal.canary', expected: 0, commit: canaryCommit(sample.length + 1) });
+    await model.waitFor(sample.length + 1, 5000);
+    expect(commits.map(({ streamSeq }) => streamSeq)).toEqual([sample.length + 1]);
+    await model.stop();
+    const { subject_heads: _heads, ...rows } = digestOf(database());
+    expect(digests).toMatchObject(rows);
+  });
+
+  it('is built anew when it is of another version', async () => {
+    const digests = await built();
+    const db = openDatabase(database(), { synchronous: 'NORMAL' });
+    db.exec(`UPDATE checkpoint SET version = 'older'; DELETE FROM threads`);
+    db.close();
+    const watched = await open();
+    await watched.model.level();
+    expect(await stateOf(watched, 'replaying')).toMatchObject({ rebuilt: 'version' });
+    await watched.model.stop();
+    expect(digestOf(database())).toEqual(digests);
+    expect(existsSync(`${database()}.corrupt`)).toBe(false);
   });
 });

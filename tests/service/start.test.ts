@@ -7,6 +7,8 @@ import { eventually } from '@rookery/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { clearHouse, isRunning, npmStart, type RunningHouse, startScript, temporaryHome } from './running-house.ts';
 
+/** A start takes seconds on a quiet machine; this bound is for a busy one. */
+const startMs = 180_000;
 const services = ['channels', 'gateway', 'agent', 'tool-runner', 'memory'];
 const opened: RunningHouse[] = [];
 const opening = (house: RunningHouse): RunningHouse => {
@@ -39,7 +41,7 @@ describe('a house that runs', () => {
   beforeAll(async () => {
     house = npmStart(await temporaryHome());
     ({ base, code } = await ready(house));
-  });
+  }, startMs);
   afterAll(() => clearHouse(house));
 
   it('says what it did, how long it took, and gives a link that works once', async () => {
@@ -132,7 +134,7 @@ describe('a house that runs', () => {
   });
 });
 
-describe('a start', () => {
+describe('a start', { timeout: startMs }, () => {
   afterEach(async () => {
     for (const house of opened.splice(0)) await clearHouse(house);
   });

@@ -30,6 +30,12 @@ export async function level(deps: AgentDeps): Promise<void> {
   await deps.model.waitFor(lastSeq, deps.timings.conflictWaitMs);
 }
 
+/** Why the view has stopped following the journal for good, null where it follows: then nothing may be appended. */
+export function applyingError(model: AgentDeps['model']): AppError | null {
+  const state = model.state();
+  return state.state === 'regressed' || state.state === 'too-old' || state.state === 'failed' ? state.error : null;
+}
+
 /**
  * The pattern of every command: read the own view with the subject's head, decide, append at that head. On a conflict
  * wait until the view has caught up and decide again, at most five times.
@@ -39,6 +45,8 @@ export async function appendDecided(
   target: Target,
   decide: (db: Reader<unknown>, now: string) => Decision,
 ): Promise<Decided> {
+  const stopped = applyingError(deps.model);
+  if (stopped !== null) throw stopped;
   let lookedAgain = false;
   for (let attempt = 1; attempt <= ATTEMPTS; ) {
     const { head, now, decision } = deps.model.read((db) => {

@@ -1,10 +1,16 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Journal } from '@rookery/journal';
 import { isRefusal, type Refusal } from '@rookery/kernel';
 import { AppError, COMMIT_VERSION, type Commit, commitTime } from '@rookery/protocol';
 import type { Db, Model } from './model.ts';
 
-/** Attempts of one command before it is said that another writer came first. */
-const ATTEMPTS = 5;
+/**
+ * Attempts of one command before it is said that another writer came first. More than elsewhere: all deliveries of a chat
+ * share its subject, so that with several instances a conflict is nothing unusual.
+ */
+const ATTEMPTS = 8;
+/** The longest first pause after a conflict; it doubles. Without one, whoever came first would come first again. */
+const PAUSE_MS = 5;
 
 /** What a decision adds to make a commit: the head of the subject gives the rest. */
 export type CommitParts = Pick<Commit, 'id' | 'cause' | 'by' | 'agentId' | 'events'>;
@@ -28,7 +34,7 @@ export interface Subject {
 /**
  * Decides on the read model's view of a subject and appends at the head of that view; after another writer's commit it
  * waits until the view has it and decides again. A refusal counts only where the view is level with the stream.
- * JOURNAL_CONFLICT after five times, THREAD_DAMAGED (details.seq), the refusal's code, and what append throws.
+ * JOURNAL_CONFLICT after eight times, THREAD_DAMAGED (details.seq), the refusal's code, and what append throws.
  */
 export async function appendDecided<R>(on: Subject, attempt: (db: Db) => Attempt<R>): Promise<R> {
   const { journal, model, subject, conflictWaitMs } = on;
@@ -54,6 +60,7 @@ export async function appendDecided<R>(on: Subject, attempt: (db: Db) => Attempt
     const appended = await journal.append({ subject, expected: head.streamSeq, commit });
     if (appended.outcome === 'committed') return next.stored(appended.streamSeq, appended.duplicate);
     await model.waitFor(appended.lastSeq, conflictWaitMs).catch(() => undefined);
+    await sleep(Math.random() * PAUSE_MS * 2 ** (ATTEMPTS - left));
     left -= 1;
   }
   throw new AppError('JOURNAL_CONFLICT');

@@ -1,9 +1,10 @@
 import type { BlobStore } from '@rookery/bus';
 import { externalizeBlobs, type Journal } from '@rookery/journal';
-import type { Timings } from '@rookery/protocol';
+import type { Commit, Timings } from '@rookery/protocol';
 import type { Logger } from '@rookery/service';
-import type { Subject } from './append-decided.ts';
-import type { Model } from './model.ts';
+import { type Attempt, appendDecided } from './append-decided.ts';
+import { inOrder } from './in-order.ts';
+import type { Db, Model } from './model.ts';
 
 /** What the parts of the service work on. */
 export interface ChannelPorts {
@@ -14,21 +15,20 @@ export interface ChannelPorts {
   timings: Timings;
   log: Logger;
   now(): Date;
-  /** Where a decision about a channel's subject is made; long texts go to the blobs of the thread. */
-  on(subject: string, threadId: string): Subject;
+  /** Decides on a channel's subject and appends, one decision at a time; long texts go to the blobs of the thread. */
+  append<R>(subject: string, threadId: string, attempt: (db: Db) => Attempt<R>): Promise<R>;
 }
 
 /** Completes the ports with the journal that commits go to. */
-export function channelPorts(journal: Journal, rest: Omit<ChannelPorts, 'on'>): ChannelPorts {
+export function channelPorts(journal: Journal, rest: Omit<ChannelPorts, 'append'>): ChannelPorts {
+  const { model, blobs, timings, now } = rest;
+  const queue = inOrder();
   return {
     ...rest,
-    on: (subject, threadId) => ({
-      journal,
-      model: rest.model,
-      subject,
-      conflictWaitMs: rest.timings.conflictWaitMs,
-      now: rest.now,
-      externalize: (commit) => externalizeBlobs(commit, rest.blobs, threadId),
-    }),
+    append(subject, threadId, attempt) {
+      const externalize = (commit: Commit) => externalizeBlobs(commit, blobs, threadId);
+      const on = { journal, model, subject, conflictWaitMs: timings.conflictWaitMs, now, externalize };
+      return queue(subject, () => appendDecided(on, attempt));
+    },
   };
 }

@@ -1,6 +1,6 @@
 import { decideFinishDelivery, type PostVerdict } from '@rookery/kernel';
 import { commandIdOf, commitId, formatSubject, writerName } from '@rookery/protocol';
-import { type Attempt, appendDecided } from './append-decided.ts';
+import type { Attempt } from './append-decided.ts';
 import type { ChannelPorts } from './channel-ports.ts';
 import { type DueAnswer, loadOutboxStatus, WEBHOOK } from './views.ts';
 
@@ -17,7 +17,7 @@ export async function finishDelivery(
   const { world, agentId, account, chat, threadId, runId } = answer;
   const subject = formatSubject({ kind: 'channel', world, channel: WEBHOOK, account, chat });
   const cause = commandIdOf(ports.homeId, 'channel.finish', account, runId);
-  const seq = await appendDecided(ports.on(subject, threadId), (db): Attempt<number | null> => {
+  const seq = await ports.append(subject, threadId, (db): Attempt<number | null> => {
     const event = decideFinishDelivery(loadOutboxStatus(db, runId), {
       runId,
       status: verdict.kind,

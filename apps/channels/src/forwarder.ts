@@ -11,6 +11,7 @@ import {
 } from '@rookery/protocol';
 import { faultPoint, logError } from '@rookery/service';
 import type { ChannelPorts } from './channel-ports.ts';
+import { inOrder } from './in-order.ts';
 import { hasThread, loadContent, loadOpenDeliveries, type OpenDelivery } from './views.ts';
 
 /** Turns acknowledged deliveries into turns. */
@@ -43,8 +44,8 @@ export function agentPort(bus: Bus, seed: string, profileId: () => string, timeo
  */
 export function startForwarder(ports: ChannelPorts, agent: AgentPort): Forwarder {
   const { homeId, model, blobs, timings, log } = ports;
-  const chats = new Map<string, Promise<void>>();
-  const underWay = new Set<string>();
+  const queue = inOrder();
+  const underWay = new Map<string, Promise<void>>();
   const failures = new Map<string, { attempts: number; notBefore: number }>();
   let seenBefore: ReadonlySet<string> | null = null;
   let stopped = false;
@@ -85,12 +86,8 @@ export function startForwarder(ports: ChannelPorts, agent: AgentPort): Forwarder
   const forward = (delivery: OpenDelivery): void => {
     const { runId, threadId } = delivery;
     if (stopped || underWay.has(runId)) return;
-    underWay.add(runId);
-    const work = (chats.get(threadId) ?? Promise.resolve()).then(() => attempt(delivery)).finally(() => {
-      underWay.delete(runId);
-      if (chats.get(threadId) === work) chats.delete(threadId);
-    });
-    chats.set(threadId, work);
+    const work = queue(threadId, () => attempt(delivery)).finally(() => underWay.delete(runId));
+    underWay.set(runId, work);
   };
 
   const sweep = (): void => {
@@ -112,7 +109,7 @@ export function startForwarder(ports: ChannelPorts, agent: AgentPort): Forwarder
     async stop() {
       stopped = true;
       clearInterval(timer);
-      await Promise.race([Promise.allSettled(chats.values()), sleep(timings.drainMs, undefined, { ref: false })]);
+      await Promise.race([Promise.allSettled(underWay.values()), sleep(timings.drainMs, undefined, { ref: false })]);
     },
   };
 }

@@ -11,7 +11,7 @@ import {
   writerName,
 } from '@rookery/protocol';
 import { faultPoint } from '@rookery/service';
-import { type Attempt, appendDecided } from './append-decided.ts';
+import type { Attempt } from './append-decided.ts';
 import type { ChannelPorts } from './channel-ports.ts';
 import type { Forwarder } from './forwarder.ts';
 import type { HookGuard } from './hook-guard.ts';
@@ -72,7 +72,7 @@ export function receiveHandler(ports: ChannelPorts, guard: HookGuard, forwarder:
         },
       };
     };
-    const reply = await appendDecided(ports.on(subject, ids.threadId), attempt);
+    const reply = await ports.append(subject, ids.threadId, attempt);
     // The caller is not kept waiting: from here on the delivery is in the journal, and a sweep repeats what fails.
     if (reply.seq !== undefined) {
       const { providerId, modelId } = hook;

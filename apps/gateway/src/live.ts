@@ -106,7 +106,12 @@ export async function startLive(config: ServiceConfig, metrics: Metrics, isStopp
     protectAll: [() => providers.protectAll(), () => channels.protectAll()],
     log,
   });
-  const liveness = await startLiveness(bus, { service: 'gateway', instance, timings, about: { pid: process.pid, version: config.version } });
+  const liveness = await startLiveness(bus, {
+    service: 'gateway',
+    instance,
+    timings,
+    about: { pid: process.pid, version: config.version },
+  });
 
   const readiness = () =>
     readinessOf({

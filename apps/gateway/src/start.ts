@@ -9,6 +9,9 @@ import { buildServer, type HttpServer } from './http/server.ts';
 import { type Live, startLive } from './live.ts';
 import { Metrics } from './status/metrics.ts';
 
+/** Time that clients have to answer a close when the gateway stops. */
+const CLOSE_MS = 1000;
+
 export interface RunningGateway extends RunningService {
   /** Where it listens. */
   address: Address;
@@ -76,7 +79,11 @@ export async function start(config: ServiceConfig): Promise<RunningGateway> {
       const stopping = live;
       live = null;
       stopping?.registry.stop();
+      const cut = setTimeout(() => {
+        for (const socket of server.app.websocketServer.clients) socket.terminate();
+      }, CLOSE_MS);
       await server.app.close();
+      clearTimeout(cut);
       await stopping?.stop();
     },
   };

@@ -56,7 +56,7 @@ export class JournalFacts implements ProcessFacts {
 
   /** Waits up to a time in milliseconds for what is not stored yet. */
   async close(withinMs: number): Promise<void> {
-    const busy = [...this.#lines.values()].map((line) => line.busy);
+    const busy = [...this.#lines.values()].map((line) => line.busy ?? Promise.resolve());
     await Promise.race([Promise.allSettled(busy), pause(withinMs, undefined, { ref: false })]);
     this.#closing = true;
   }

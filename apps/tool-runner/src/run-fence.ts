@@ -1,5 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { AppError, formatSubject, isSubjectToken, type StoredCommit, writerName } from '@rookery/protocol';
+import {
+  AppError,
+  formatSubject,
+  isSubjectToken,
+  type StoredCommit,
+  TOOL_REPLY_MS,
+  writerName,
+} from '@rookery/protocol';
 
 /** Reads the last commit of a subject of the journal. */
 export type ReadLast = (subject: string) => Promise<StoredCommit | null>;
@@ -15,8 +22,8 @@ export interface RunClaim {
   readonly intentSeq: number;
 }
 
-/** How long a reading that lags behind the intent is repeated, in milliseconds. */
-const LAG_MS = 3000;
+/** How long a reading that lags behind the intent is repeated, in milliseconds: the caller must still hear the refusal. */
+const LAG_MS = TOOL_REPLY_MS * 0.8;
 const PAUSE_MS = 50;
 
 /**

@@ -16,7 +16,7 @@ import { Receipts } from './receipts.ts';
 import { recoverCalls } from './recover-calls.ts';
 import { requireCurrentRun } from './run-fence.ts';
 import { runTool } from './run-tool.ts';
-import { readSettings } from './settings.ts';
+import { type RunnerSettings, readSettings } from './settings.ts';
 import { refusal } from './tool-call.ts';
 import { type CallPorts, ToolCalls } from './tool-calls.ts';
 
@@ -24,11 +24,23 @@ const PRUNE_MS = 60 * 60 * 1000;
 
 /** Starts the tool-runner. Throws CONFIG_INVALID, HOME_LOCKED, NATS_TOO_OLD. */
 export async function start(config: ServiceConfig): Promise<RunningService> {
-  const { log, timings, home, instance, version } = config;
   const settings = readSettings(config.env);
-  const { runnerId, workspacesRoot, userHome } = settings;
-  const report = (error: unknown): void => logError(log, 'beside a tool call', toAppError(error));
   const lock = acquireLock(join(config.folder, 'lock'));
+  try {
+    return await startLocked(config, settings, () => lock.release());
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+async function startLocked(
+  config: ServiceConfig,
+  { runnerId, workspacesRoot, userHome }: RunnerSettings,
+  unlock: () => void,
+): Promise<RunningService> {
+  const { log, timings, home, instance, version } = config;
+  const report = (error: unknown): void => logError(log, 'beside a tool call', toAppError(error));
   const bus = await connectBus({
     url: config.natsUrl,
     user: 'tool',
@@ -95,7 +107,7 @@ export async function start(config: ServiceConfig): Promise<RunningService> {
       view.stop();
       await bus.drain();
       receipts.close();
-      lock.release();
+      unlock();
     },
   };
 }

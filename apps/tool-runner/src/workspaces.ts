@@ -3,13 +3,15 @@ import { basename, isAbsolute, join, resolve } from 'node:path';
 import { AppError, threadSuffix, type Workspace, type WorkspacePrepare, workspaceIdOf } from '@rookery/protocol';
 import type { PathLocks } from '@rookery/sandbox';
 
+/** The RFC 9562 namespace for URLs, for a home without an id. */
+const URL_NAMESPACE = '6ba7b811-9dad-11d1-80b4-00c04fd430c8';
 /** How many of the newest days are searched for the folder that an earlier try has made. */
 const SEARCHED_DAYS = 31;
 
 /** Where managed workspaces are made, and whose they are. */
 export interface WorkspaceOptions {
   readonly runnerId: string;
-  /** The id of the home, which tells its workspaces from those of another; null before provisioning. */
+  /** The id of the home, which tells its workspaces from those of another; null where it is not configured. */
   readonly homeId: () => string | null;
   /** Absolute folder. */
   readonly root: string;
@@ -81,7 +83,5 @@ function nameOf(path: string): string {
 }
 
 function idOf({ homeId, runnerId }: WorkspaceOptions, rootUri: string): string {
-  const home = homeId();
-  if (home === null) throw new AppError('SERVICE_UNAVAILABLE', { details: { missing: 'homeId' } });
-  return workspaceIdOf(home, `${runnerId}:${rootUri}`);
+  return workspaceIdOf(homeId() ?? URL_NAMESPACE, `${runnerId}:${rootUri}`);
 }

@@ -1,20 +1,16 @@
-import { join } from 'node:path';
 import { conversationProjection } from '@rookery/kernel';
-import { encodeStored, sampleConversation, seededRandom, temporaryFolder } from '@rookery/testkit';
+import { encodeStored, sampleConversation, seededRandom } from '@rookery/testkit';
 import fc from 'fast-check';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Applier } from './applier.ts';
+import { createTables } from './bookkeeping.ts';
+import { openDatabase } from './database.ts';
 import { digest } from './digest.ts';
-import { prepareFile } from './prepare-file.ts';
 
-const folder = await temporaryFolder('applier');
-afterAll(() => folder.remove());
-
-let files = 0;
-/** An empty read model in a file of its own. */
+/** An empty read model. */
 function freshModel() {
-  files += 1;
-  const { db } = prepareFile(join(folder.path, `${files}.db`), conversationProjection);
+  const db = openDatabase(':memory:', { synchronous: 'NORMAL' });
+  createTables(db, conversationProjection);
   return { db, applier: new Applier(db, conversationProjection) };
 }
 
@@ -59,9 +55,9 @@ describe('batches', () => {
           db.close();
         },
       ),
-      { numRuns: 25 },
+      { numRuns: 20 },
     );
-  });
+  }, 60_000);
 
   it('name the commits that were applied, each once', () => {
     const { applier } = freshModel();

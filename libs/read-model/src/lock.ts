@@ -36,13 +36,21 @@ function isAlive(holder: Holder): boolean {
   return holder.start === null || holder.start === startOf(holder.pid);
 }
 
+function holderIn(text: string): Holder | null {
+  try {
+    const { pid, start } = JSON.parse(text) as Partial<Holder>;
+    return typeof pid === 'number' ? { pid, start: start ?? null } : null;
+  } catch {
+    return null;
+  }
+}
+
 function read(path: string): { text: string; holder: Holder | null } | null {
   try {
     const text = readFileSync(path, 'utf8');
-    const { pid, start } = JSON.parse(text) as Partial<Holder>;
-    return { text, holder: typeof pid === 'number' ? { pid, start: start ?? null } : null };
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? null : { text: '', holder: null };
+    return { text, holder: holderIn(text) };
+  } catch {
+    return null;
   }
 }
 

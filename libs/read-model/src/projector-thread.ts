@@ -27,7 +27,11 @@ export interface ProjectorThread {
 function programOf(entry: URL): { program: string | URL; eval: boolean } {
   if (!entry.pathname.endsWith('.ts')) return { program: entry, eval: false };
   // Resolution by `require` names the CommonJS half, which does not find its own hooks.
-  const loader = pathToFileURL(createRequire(entry).resolve('tsx/esm/api').replace(/\.cjs$/, '.mjs')).href;
+  const loader = pathToFileURL(
+    createRequire(entry)
+      .resolve('tsx/esm/api')
+      .replace(/\.cjs$/, '.mjs'),
+  ).href;
   const load = (url: string) => `import(${JSON.stringify(url)})`;
   const program = `${load(loader)}.then(({ register }) => { register(); return ${load(entry.href)}; });`;
   return { program, eval: true };

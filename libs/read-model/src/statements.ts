@@ -72,11 +72,12 @@ export class WriteStatements {
 
   run(write: Write): void {
     const id = `${write.op} ${write.table} ${shape(write.key)}|${shape(write.set)}|${shape(write.add)}|${shape(write.append)}`;
+    const values = valuesOf(write);
     let statement = this.#statements.get(id);
     if (statement === undefined) {
       statement = this.#db.prepare(sqlOf(write));
       this.#statements.set(id, statement);
     }
-    statement.run(valuesOf(write));
+    statement.run(values);
   }
 }

@@ -16,6 +16,7 @@ export {
   waitSettled,
 } from './conversation.ts';
 export { eventually, sleep } from './eventually.ts';
+export { type FaultRow, faultRow } from './fault-row.ts';
 export { type FollowingClient, type FollowingOptions, followEvents } from './following-client.ts';
 export type { ClientHistory } from './history/check-clients.ts';
 export { type CheckedHistory, checkHistory, type DigestPair, type Violation } from './history/checker.ts';

@@ -12,6 +12,7 @@ import {
   settlePort,
   startServer,
 } from '@rookery/nats';
+import { endWithParent } from './end-with-parent.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import { testTimings } from './test-timings.ts';
 
@@ -40,9 +41,9 @@ export async function startNatsCluster(): Promise<TestCluster> {
   const killAll = () => {
     for (const server of servers) server.process.kill('SIGKILL');
   };
-  process.once('exit', killAll);
+  const releases: (() => void)[] = [];
   const stop = async () => {
-    process.off('exit', killAll);
+    for (const release of releases) release();
     killAll();
     await Promise.all(servers.map(({ exited }) => exited));
     await folder.remove();
@@ -67,7 +68,9 @@ export async function startNatsCluster(): Promise<TestCluster> {
       const cluster = `cluster { name: rookery, listen: "${formatListen(route)}", routes: [${routes}] }\n`;
       const configuration = join(own, 'nats.conf');
       await writeFile(configuration, text + cluster);
-      servers.push(await startServer({ binary: found.path, configuration, listen, logFile: join(own, 'nats.log') }));
+      const server = await startServer({ binary: found.path, configuration, listen, logFile: join(own, 'nats.log') });
+      servers.push(server);
+      releases.push(endWithParent(server.pid));
     });
     await Promise.all(starting);
     await provisionWhenElected(url, seed('provision'));

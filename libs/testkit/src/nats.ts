@@ -13,6 +13,7 @@ import {
   startServer,
 } from '@rookery/nats';
 import type { Timings } from '@rookery/protocol';
+import { endWithParent } from './end-with-parent.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import { testTimings } from './test-timings.ts';
 
@@ -64,8 +65,7 @@ export async function startNats(options: NatsOptions = {}): Promise<TestNats> {
     startServer({ binary: found.path, configuration, listen, logFile: join(home, 'nats', 'nats.log') });
   let server = await launch();
   // A test run that is cut short must not leave a server behind.
-  const onExit = () => server.process.kill('SIGKILL');
-  process.once('exit', onExit);
+  let release = endWithParent(server.pid);
 
   const url = `nats://${formatListen(listen)}`;
   const seed = (user: string): string => {
@@ -74,11 +74,11 @@ export async function startNats(options: NatsOptions = {}): Promise<TestNats> {
     return found;
   };
   const kill = async () => {
+    release();
     server.process.kill('SIGKILL');
     await server.exited;
   };
   const stop = async () => {
-    process.off('exit', onExit);
     await kill();
     await folder.remove();
   };
@@ -106,6 +106,7 @@ export async function startNats(options: NatsOptions = {}): Promise<TestNats> {
     kill,
     restart: async () => {
       server = await launch();
+      release = endWithParent(server.pid);
     },
     stop,
   };

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createWriteStream, mkdirSync, type WriteStream } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { endWithParent } from './end-with-parent.ts';
 import { sleep } from './eventually.ts';
 
 export interface ServiceProcessOptions {
@@ -101,6 +102,8 @@ export class ServiceProcess {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     this.#child = child;
+    // Its own way of noticing that its parent is gone is to stop in order, which takes long without NATS.
+    if (child.pid !== undefined) child.once('exit', endWithParent(child.pid));
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text) => this.#log.write(text));
     this.#ready = new Promise<void>((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error(`${this.name} was not ready in ${READY_MS} ms`)), READY_MS);

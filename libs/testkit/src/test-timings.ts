@@ -3,10 +3,10 @@ import { productionTimings, type Timings } from '@rookery/protocol';
 /** Waits that tests use: the production relations between them, at about a tenth of their length. */
 export const testTimings: Timings = {
   ...productionTimings,
-  leaseRefreshMs: 300,
-  leaseTtlMs: 1000,
-  presenceTtlMs: 1500,
-  orphanLookMs: 600,
+  leaseRefreshMs: 400,
+  leaseTtlMs: 2000,
+  presenceTtlMs: 3000,
+  orphanLookMs: 800,
   orphanGraceMs: 1500,
   sweepMs: 500,
   holderSilentMs: 1000,
@@ -19,4 +19,5 @@ export const testTimings: Timings = {
   outboxRetryCapMs: 1000,
   canaryMs: 300,
   publishTimeoutMs: 1500,
+  commandTimeoutMs: 8000,
 };

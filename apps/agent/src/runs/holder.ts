@@ -42,6 +42,7 @@ export class RunHolder {
   #context: LoopContext | null = null;
   #prepared: Prepared | null = null;
   #settled: () => void = () => undefined;
+  #broken = false;
   /** Resolves once the run is settled by us or taken from us. */
   readonly done: Promise<void>;
 
@@ -51,7 +52,7 @@ export class RunHolder {
     this.done = new Promise((resolve) => {
       this.#settled = resolve;
     });
-    this.#writer = new RunWriter(deps, run, (effect) => this.#perform(effect), () => this.#lost());
+    this.#writer = new RunWriter(deps, run, (effect) => this.#perform(effect), (error) => this.#ended(error));
   }
 
   /** Claims the run; false where another was first. Throws where the run cannot be read. */
@@ -104,6 +105,11 @@ export class RunHolder {
   /** Stream sequence of the last commit that was stored for this run. */
   get lastSeq(): number {
     return this.#writer.lastSeq;
+  }
+
+  /** True where a defect kept us from writing: the run still stands as ours in the journal. */
+  get isBroken(): boolean {
+    return this.#broken;
   }
 
   get isSettled(): boolean {
@@ -161,8 +167,13 @@ export class RunHolder {
     for (const abort of this.#toolAborts.values()) abort.abort();
   }
 
-  #lost(): void {
-    this.#deps.log.info({ runId: this.run.runId }, 'run was taken by another');
+  #ended(error: AppError): void {
+    const log = this.#deps.log.child({ runId: this.run.runId });
+    if (error.code === 'RUN_SETTLED') log.info('run was taken by another');
+    else {
+      this.#broken = true;
+      logError(log, 'run cannot be written', error);
+    }
     this.#stopWork();
     this.#settled();
   }

@@ -1,6 +1,7 @@
 import { type Offers, openOffers } from '@rookery/journal';
-import { AppError, parseInstance, parseSubject, toAppError } from '@rookery/protocol';
+import { type ErrorCode, parseInstance, parseSubject, toAppError } from '@rookery/protocol';
 import { logError } from '@rookery/service';
+import { applyingError } from '../append-decided.ts';
 import type { AgentDeps } from '../deps.ts';
 import { leftSteers, type RunRow, runById, runsOfOthers, startableRuns } from '../queries.ts';
 import { RunHolder } from './holder.ts';
@@ -10,6 +11,8 @@ const OFFER_WAIT_MS = 10_000;
 /** How long an offer waits for the own view to reach it before it is left to the sweep. */
 const OFFER_LEVEL_MS = 2000;
 const SWEEP_LIMIT = 200;
+/** Failures of what a run needs that pass: the run stays queued and is tried again. */
+const PASSING: readonly ErrorCode[] = ['JOURNAL_AMBIGUOUS', 'JOURNAL_UNAVAILABLE', 'SERVICE_UNAVAILABLE', 'RUNNER_UNAVAILABLE', 'STORAGE_LOW'];
 
 /** Turns a left steer into a turn; given by the commands, since it is a submission like any other. */
 export type SubmitSteer = (steer: ReturnType<typeof leftSteers>[number]) => Promise<void>;
@@ -133,7 +136,7 @@ export class Scheduler {
   }
 
   #tryStart(run: RunRow): void {
-    if (this.#stopping || this.#free() <= 0 || this.#tried.has(run.runId) || this.#holders.has(run.runId)) return;
+    if (this.#stopping || applyingError(this.#deps.model) !== null || this.#free() <= 0 || this.#tried.has(run.runId) || this.#holders.has(run.runId)) return;
     this.#tried.add(run.runId);
     const holder = new RunHolder(this.#deps, run);
     this.#holders.set(run.runId, holder);
@@ -158,22 +161,24 @@ export class Scheduler {
       log.info('run claimed');
       await holder.done;
       log.info('run ended');
+      if (holder.isBroken) await this.#settleBroken({ ...run, holder: this.#deps.instance }, 'agent_error');
       // The own view must know the end before the next turn of the thread is looked for.
       await this.#deps.model.waitFor(holder.lastSeq, this.#deps.timings.conflictWaitMs).catch(() => undefined);
     } catch (error) {
       const known = toAppError(error);
       logError(log, 'run could not be started', known);
-      await this.#settleBroken(run, known);
+      if (!PASSING.includes(known.code)) await this.#settleBroken(run, 'model_input_unavailable');
     }
   }
 
-  /** A run that cannot even be started must not be offered for ever. */
-  async #settleBroken(run: RunRow, error: AppError): Promise<void> {
-    if (['JOURNAL_AMBIGUOUS', 'JOURNAL_UNAVAILABLE', 'SERVICE_UNAVAILABLE', 'RUNNER_UNAVAILABLE', 'STORAGE_LOW'].includes(error.code)) return;
-    const settlement = { status: 'failed' as const, reasonCode: 'model_input_unavailable' };
-    await settleForAnother(this.#deps, run, settlement).catch((again: unknown) =>
-      logError(this.#deps.log, 'broken run not settled', toAppError(again)),
-    );
+  /** A run that cannot be started or written must not be offered, or stand as running, for ever. */
+  async #settleBroken(run: RunRow, reasonCode: string): Promise<void> {
+    try {
+      const { settled } = await settleForAnother(this.#deps, run, { status: 'failed', reasonCode });
+      if (settled !== null) await this.#deps.model.waitFor(settled, this.#deps.timings.conflictWaitMs).catch(() => undefined);
+    } catch (error) {
+      logError(this.#deps.log.child({ runId: run.runId }), 'broken run not settled', toAppError(error));
+    }
   }
 
   /** Whoever settles a run starts the next turn of that thread. */

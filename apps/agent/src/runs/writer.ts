@@ -9,6 +9,7 @@ import {
   commitTime,
   formatSubject,
   limits,
+  toAppError,
   writerName,
 } from '@rookery/protocol';
 import { faultPoint } from '@rookery/service';
@@ -44,14 +45,15 @@ function mergeDeltas(events: readonly Draft[]): Draft[] {
 /**
  * Writes a run's events to its subject: one append in flight, what comes meanwhile joins the next commit, effects are
  * handed out once their commit is stored. A conflict means that somebody settled the run for us: the writer stops for
- * good (the fence). While the journal is away it tries again with the same commit, for ever.
+ * good (the fence). While the journal is away it tries again with the same commit, for ever. `onEnd` is called once with
+ * RUN_SETTLED for a fence, or with the defect that kept a commit from being stored.
  */
 export class RunWriter {
   readonly #deps: AgentDeps;
   readonly #run: RunRow;
   readonly #subject: string;
   readonly #perform: (effect: LoopEffect) => void;
-  readonly #onFenced: () => void;
+  readonly #onEnd: (error: AppError) => void;
   #queue: Entry[] = [];
   #expected = 0;
   #lastAt: string | null = null;
@@ -59,12 +61,12 @@ export class RunWriter {
   #working: Promise<void> | null = null;
   #closed = false;
 
-  constructor(deps: AgentDeps, run: RunRow, perform: (effect: LoopEffect) => void, onFenced: () => void) {
+  constructor(deps: AgentDeps, run: RunRow, perform: (effect: LoopEffect) => void, onEnd: (error: AppError) => void) {
     this.#deps = deps;
     this.#run = run;
     this.#subject = formatSubject({ kind: 'run', world: run.world, threadId: run.threadId, runId: run.runId });
     this.#perform = perform;
-    this.#onFenced = onFenced;
+    this.#onEnd = onEnd;
   }
 
   /** Stream sequence of the last stored commit: what a tool runner compares with. */
@@ -109,9 +111,9 @@ export class RunWriter {
     while (this.#queue.length > 0 && !this.#closed) {
       const batch = this.#take();
       const events = mergeDeltas(batch.flatMap((entry) => entry.events));
-      if (events.length > 0 && !(await this.#store(events))) {
-        this.#close(batch);
-        return;
+      if (events.length > 0) {
+        const error = await this.#store(events).catch((thrown: unknown) => toAppError(thrown));
+        if (error !== null) return this.#close(batch, error);
       }
       for (const entry of batch) {
         entry.stored(this.#expected);
@@ -120,15 +122,15 @@ export class RunWriter {
     }
   }
 
-  #close(batch: Entry[]): void {
+  #close(batch: Entry[], error: AppError): void {
     this.#closed = true;
-    const error = new AppError('RUN_SETTLED');
     for (const entry of [...batch, ...this.#queue]) entry.failed(error);
     this.#queue = [];
-    this.#onFenced();
+    this.#onEnd(error);
   }
 
-  async #store(events: Draft[]): Promise<boolean> {
+  /** Null once the events are stored; RUN_SETTLED where the subject went on without us. */
+  async #store(events: Draft[]): Promise<AppError | null> {
     const commandId = `run-${this.#deps.instance}`;
     const redactor = this.#deps.models.redactor;
     const commit: Commit = {
@@ -149,11 +151,11 @@ export class RunWriter {
         faultPoint('agent:run-before-append');
         const result = await this.#deps.journal.append({ subject: this.#subject, expected: this.#expected, commit: ready });
         faultPoint('agent:run-after-append');
-        if (result.outcome === 'conflict') return false;
+        if (result.outcome === 'conflict') return new AppError('RUN_SETTLED');
         this.#expected = result.streamSeq;
         this.#lastAt = commit.at;
         this.#commits += 1;
-        return true;
+        return null;
       } catch (error) {
         // Only a journal or store that is away is waited for: anything else is a defect and must be seen.
         const code = error instanceof AppError ? error.code : 'INTERNAL';

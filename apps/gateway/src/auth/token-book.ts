@@ -163,7 +163,8 @@ export class TokenBook {
       this.#ownerRevision = revision;
       if (owner.hash === this.#owner.hash) return;
       this.#owner = owner;
-      return this.#announce();
+      this.#announce();
+      return;
     }
     if (!key.startsWith(SESSION_PREFIX)) return;
     const id = key.slice(SESSION_PREFIX.length);

@@ -74,7 +74,9 @@ export class ChannelService {
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([name, config]) => {
           const { bindings = [], openDeliveries = 0, outbox = null } = known.get(name) ?? {};
-          const facts = reached ? { bindings, openDeliveries, outbox } : { bindings: null, openDeliveries: null, outbox: null };
+          const facts = reached
+            ? { bindings, openDeliveries, outbox }
+            : { bindings: null, openDeliveries: null, outbox: null };
           return { ...channelView(name, config), ...facts };
         }),
     };

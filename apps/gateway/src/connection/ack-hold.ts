@@ -37,7 +37,10 @@ export class AckHold<T extends Caused> {
   }
 
   push(event: T): void {
-    if (this.#held.length === 0 && !this.#waiting.has(event.cause)) return this.#release(event);
+    if (this.#held.length === 0 && !this.#waiting.has(event.cause)) {
+      this.#release(event);
+      return;
+    }
     this.#held.push(event);
     if (this.#held.length > this.#capacity) {
       this.#waiting.clear();

@@ -46,7 +46,8 @@ export class SendQueue {
   push(frame: string | Buffer, written?: () => void): void {
     if (this.#ended) return;
     if (this.#waiting.length === 0 && this.#sink.bufferedAmount < this.#options.highWaterBytes) {
-      return this.#write({ frame, written });
+      this.#write({ frame, written });
+      return;
     }
     this.#waiting.push({ frame, written });
     this.#waitingBytes += frame.length;

@@ -1,4 +1,11 @@
-import { canonicalJson, type EventFilter, isSubjectToken, matchesFilter, subjectFilters, threadFilter } from '@rookery/protocol';
+import {
+  canonicalJson,
+  type EventFilter,
+  isSubjectToken,
+  matchesFilter,
+  subjectFilters,
+  threadFilter,
+} from '@rookery/protocol';
 
 /** Types that are decided on the subjects of submissions only. */
 const ON_TURNS = new Set(['thread.created', 'thread.renamed', 'thread.archived', 'thread.unarchived']);

@@ -15,7 +15,8 @@ export class Gate {
   /** Runs the work when there is a place; SERVICE_UNAVAILABLE where too much waits already. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#running >= this.#places) {
-      if (this.#waiting.length >= this.#maxWaiting) throw new AppError('SERVICE_UNAVAILABLE', { details: { busy: 'replay' } });
+      if (this.#waiting.length >= this.#maxWaiting)
+        throw new AppError('SERVICE_UNAVAILABLE', { details: { busy: 'replay' } });
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     } else {
       this.#running += 1;

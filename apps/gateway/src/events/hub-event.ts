@@ -12,7 +12,13 @@ export interface HubEvent {
 }
 
 export function hubEvent(event: WireEvent, cause: string): HubEvent {
-  return { seq: event.seq, type: event.type, threadId: event.threadId, cause, body: JSON.stringify(event).slice(0, -1) };
+  return {
+    seq: event.seq,
+    type: event.type,
+    threadId: event.threadId,
+    cause,
+    body: JSON.stringify(event).slice(0, -1),
+  };
 }
 
 /** The event with its exact ten keys. */

@@ -33,7 +33,10 @@ export function journalSource(ports: {
     readPage: (query) => journal.readPage(query),
     isQuarantined(threadId, streamSeq) {
       const damaged = quarantine();
-      return damaged.size > 0 && streamSeq >= (damaged.get(threadFilter(ports.world(), threadId)) ?? Number.POSITIVE_INFINITY);
+      return (
+        damaged.size > 0 &&
+        streamSeq >= (damaged.get(threadFilter(ports.world(), threadId)) ?? Number.POSITIVE_INFINITY)
+      );
     },
     hasBlobs: (stored) => stored.commit.events.some((event) => hasBlobs(event.payload)),
     async inline(stored, threadId): Promise<StoredCommit> {

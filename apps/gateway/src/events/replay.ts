@@ -66,7 +66,8 @@ async function fromRing({ hub, source, gate }: Ports, { afterSeq, limit, filter,
   }
   let previous = 0;
   if (linked && events.length > 0) {
-    previous = previousInRing(hub, filter, afterSeq) ?? (await gate.run(() => lastMatchBefore(source, filter, afterSeq + 1)));
+    previous =
+      previousInRing(hub, filter, afterSeq) ?? (await gate.run(() => lastMatchBefore(source, filter, afterSeq + 1)));
   }
   return { events, previous, hasMore, throughSeq };
 }
@@ -103,8 +104,10 @@ async function fromJournal({ hub, source }: Ports, wanted: Wanted, latestSeq: nu
     read += 1;
   }
   const events = found.slice(0, limit);
-  if (linked && previous === null && events.length > 0) previous = await lastMatchBefore(source, filter, seqOf(first, 0));
-  if (!hasMore && found.length <= limit) return { events, previous: previous ?? 0, hasMore: false, throughSeq: latestSeq };
+  if (linked && previous === null && events.length > 0)
+    previous = await lastMatchBefore(source, filter, seqOf(first, 0));
+  if (!hasMore && found.length <= limit)
+    return { events, previous: previous ?? 0, hasMore: false, throughSeq: latestSeq };
   return { events, previous: previous ?? 0, hasMore: true, throughSeq };
 }
 

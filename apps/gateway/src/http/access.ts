@@ -30,16 +30,15 @@ export interface AccessRules {
   trustedProxy: boolean;
 }
 
-export type Access =
-  | { ok: true; principal: Principal | null }
-  | { ok: false; status: number; error: AppError };
+export type Access = { ok: true; principal: Principal | null } | { ok: false; status: number; error: AppError };
 
 export const SESSION_COOKIE = 'rookery_session';
 export const KEY_PROTOCOL = 'rookery.key.';
 const MISDIRECTED = 421;
 
 /** Names under which people and programs have put credentials into URLs. */
-const CREDENTIAL_NAMES = /^(access_?token|api_?key|auth|authorization|bearer|code|key|secret|session|token|rookery_session)$/i;
+const CREDENTIAL_NAMES =
+  /^(access_?token|api_?key|auth|authorization|bearer|code|key|secret|session|token|rookery_session)$/i;
 
 const refuse = (status: number, code: 'UNAUTHORIZED' | 'FORBIDDEN', reason: string): Access => ({
   ok: false,
@@ -85,13 +84,21 @@ function isOwnOrigin(origin: string, host: string, rules: AccessRules): boolean 
  * Decides whether a request may go on, before any of it is read and before an upgrade. `verifier` is null while the
  * gateway is starting; then only public routes pass.
  */
-export function decideAccess(access: RouteAccess, facts: AccessFacts, rules: AccessRules, verifier: Verifier | null): Access {
+export function decideAccess(
+  access: RouteAccess,
+  facts: AccessFacts,
+  rules: AccessRules,
+  verifier: Verifier | null,
+): Access {
   const host = facts.host === undefined ? null : hostOf(facts.host);
-  if (facts.host === undefined || host === null || !rules.hosts.has(host)) return refuse(MISDIRECTED, 'FORBIDDEN', 'host');
-  if (facts.origin !== undefined && !isOwnOrigin(facts.origin, facts.host, rules)) return refuse(403, 'FORBIDDEN', 'origin');
+  if (facts.host === undefined || host === null || !rules.hosts.has(host))
+    return refuse(MISDIRECTED, 'FORBIDDEN', 'host');
+  if (facts.origin !== undefined && !isOwnOrigin(facts.origin, facts.host, rules))
+    return refuse(403, 'FORBIDDEN', 'origin');
   if (hasCredentialInQuery(facts.query, verifier)) return refuse(401, 'UNAUTHORIZED', 'credential_in_url');
   if (access === 'public' || access === 'hook') return { ok: true, principal: null };
-  if (verifier === null) return { ok: false, status: 503, error: new AppError('SERVICE_UNAVAILABLE', { details: { starting: true } }) };
+  if (verifier === null)
+    return { ok: false, status: 503, error: new AppError('SERVICE_UNAVAILABLE', { details: { starting: true } }) };
   if (facts.authorization !== undefined) {
     const token = bearerOf(facts.authorization);
     const principal = token === null ? null : verifier.verifyBearer(token);

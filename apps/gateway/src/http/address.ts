@@ -55,7 +55,8 @@ export function readEdgeSettings(env: NodeJS.ProcessEnv): EdgeSettings {
     );
   }
   const hosts = new Set(['localhost', '127.0.0.1', '[::1]']);
-  if (!isWildcard(address.host)) hosts.add(address.host.includes(':') ? `[${address.host}]` : address.host.toLowerCase());
+  if (!isWildcard(address.host))
+    hosts.add(address.host.includes(':') ? `[${address.host}]` : address.host.toLowerCase());
   for (const entry of (env.ROOKERY_PUBLIC_HOSTS ?? '').split(',').map((text) => text.trim())) {
     if (entry === '') continue;
     const host = hostOf(entry);

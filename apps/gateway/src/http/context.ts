@@ -1,5 +1,5 @@
-import type { Logger } from '@rookery/service';
 import type { Timings } from '@rookery/protocol';
+import type { Logger } from '@rookery/service';
 import type { Principal } from '../auth/principal.ts';
 import type { Live } from '../live.ts';
 import type { Metrics } from '../status/metrics.ts';

@@ -2,8 +2,15 @@ import { AppError, errorTable, toAppError } from '@rookery/protocol';
 import type { FastifyError, FastifyReply } from 'fastify';
 
 /** Sends an error outside JSON-RPC; what went wrong inside shows no more than that. */
-export function sendError(reply: FastifyReply, error: AppError, status: number = errorTable[error.code].http): FastifyReply {
-  const body = error.code === 'INTERNAL' ? { ...error.toBody(), message: errorTable.INTERNAL.en, details: undefined } : error.toBody();
+export function sendError(
+  reply: FastifyReply,
+  error: AppError,
+  status: number = errorTable[error.code].http,
+): FastifyReply {
+  const body =
+    error.code === 'INTERNAL'
+      ? { ...error.toBody(), message: errorTable.INTERNAL.en, details: undefined }
+      : error.toBody();
   return reply.code(status).header('cache-control', 'no-store').send({ error: body });
 }
 

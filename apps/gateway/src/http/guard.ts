@@ -9,7 +9,8 @@ import { securityHeaders } from './security-headers.ts';
 const FAILURES = { max: 60, windowMs: 60_000 };
 const RETRY_AFTER_S = '1';
 
-const one = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value.join(', ') : value);
+const one = (value: string | string[] | undefined): string | undefined =>
+  Array.isArray(value) ? value.join(', ') : value;
 
 function factsOf(request: FastifyRequest): AccessFacts {
   const { headers } = request;
@@ -40,11 +41,14 @@ export function installGuard(app: FastifyInstance, context: HttpContext): void {
       // Counted with loopback: a local program can try passwords as well as a remote one.
       const tooMany = decision.error.code === 'UNAUTHORIZED' && failures.note(request.ip, Date.now());
       context.log.info({ route: request.routeOptions.url, reason: decision.error.details.reason, tooMany }, 'refused');
-      return tooMany ? sendError(reply, new AppError('RATE_LIMITED')) : sendError(reply, decision.error, decision.status);
+      return tooMany
+        ? sendError(reply, new AppError('RATE_LIMITED'))
+        : sendError(reply, decision.error, decision.status);
     }
     request.principal = decision.principal;
     if (access === 'public') return undefined;
-    const failure = live === null ? new AppError('SERVICE_UNAVAILABLE', { details: { starting: true } }) : live.failure();
+    const failure =
+      live === null ? new AppError('SERVICE_UNAVAILABLE', { details: { starting: true } }) : live.failure();
     return failure === null ? undefined : sendError(reply.header('retry-after', RETRY_AFTER_S), failure, 503);
   });
 }

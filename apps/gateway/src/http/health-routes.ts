@@ -11,7 +11,10 @@ export function healthRoutes(app: FastifyInstance, context: HttpContext): void {
 
   app.get('/readyz', { config: { access: 'public' } }, async (_request, reply) => {
     const readiness = context.live()?.readiness() ?? STARTING;
-    return reply.code(readiness.ready ? 200 : 503).header('cache-control', 'no-store').send(readiness);
+    return reply
+      .code(readiness.ready ? 200 : 503)
+      .header('cache-control', 'no-store')
+      .send(readiness);
   });
 
   app.get('/metrics', { config: { access: 'program' } }, async (_request, reply) => {

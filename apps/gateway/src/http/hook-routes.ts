@@ -25,7 +25,9 @@ function readHook(request: HookRequest): HookReceive {
   });
   if (hook.success) return hook.data;
   const [issue] = hook.error.issues;
-  throw new AppError('INVALID_PARAMS', { details: { path: issue?.path.join('.') ?? '', issue: issue?.code ?? 'invalid' } });
+  throw new AppError('INVALID_PARAMS', {
+    details: { path: issue?.path.join('.') ?? '', issue: issue?.code ?? 'invalid' },
+  });
 }
 
 /** Deliveries from outside. They show the hook's own secret, which the channels service knows and checks. */
@@ -36,7 +38,10 @@ export function hookRoutes(app: FastifyInstance, context: HttpContext): void {
       bodyLimit: limits.hookBodyBytes,
       config: {
         access: 'hook',
-        rateLimit: { ...DELIVERIES, keyGenerator: (request: FastifyRequest) => `hook:${(request as HookRequest).params.name}` },
+        rateLimit: {
+          ...DELIVERIES,
+          keyGenerator: (request: FastifyRequest) => `hook:${(request as HookRequest).params.name}`,
+        },
       },
     },
     async (request, reply) => {

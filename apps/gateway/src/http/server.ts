@@ -40,6 +40,17 @@ export async function buildServer(context: HttpContext): Promise<HttpServer> {
       routes.push({ method, url: route.url, websocket: route.wsHandler !== undefined });
     }
   });
+  // Before the guard: the plugin ends the sockets of upgrades that the guard refuses.
+  await app.register(websocket, {
+    options: {
+      maxPayload: limits.rpcMessageBytes,
+      perMessageDeflate: false,
+      handleProtocols: (offered: Set<string>) => (offered.has(WEBSOCKET_PROTOCOL) ? WEBSOCKET_PROTOCOL : false),
+    },
+    // Connections are closed by their registry, with a reason.
+    preClose: (done) => done(),
+    errorHandler: (_error, socket) => socket.terminate(),
+  });
   installGuard(app, context);
   app.setErrorHandler((thrown: Error, _request, reply) => {
     const { error, status } = httpError(thrown);
@@ -55,19 +66,13 @@ export async function buildServer(context: HttpContext): Promise<HttpServer> {
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => done(null, body));
 
   await app.register(rateLimit, { global: false, errorResponseBuilder: () => new AppError('RATE_LIMITED') });
-  await app.register(websocket, {
-    options: {
-      maxPayload: limits.rpcMessageBytes,
-      perMessageDeflate: false,
-      handleProtocols: (offered: Set<string>) => (offered.has(WEBSOCKET_PROTOCOL) ? WEBSOCKET_PROTOCOL : false),
-    },
-    // Connections are closed by their registry, with a reason.
-    preClose: (done) => done(),
-    errorHandler: (_error, socket) => socket.terminate(),
-  });
   app.addHook('onRequest', async (request, reply) => {
     if (request.ws && !routes.some((route) => route.websocket && route.url === request.routeOptions.url)) {
-      return sendError(reply, new AppError('INVALID_REQUEST', { details: { reason: 'no_websocket_here' } }), UPGRADE_REFUSED);
+      return sendError(
+        reply,
+        new AppError('INVALID_REQUEST', { details: { reason: 'no_websocket_here' } }),
+        UPGRADE_REFUSED,
+      );
     }
     return undefined;
   });

@@ -9,7 +9,9 @@ const NOT_BUILT = 'The web client is not built here. Run `npm run build`, or use
 /** The page and its files. Its addresses are fragments, so that every other path is one that does not exist. */
 export async function webRoutes(app: FastifyInstance, { webRoot }: HttpContext): Promise<void> {
   if (!existsSync(join(webRoot, 'index.html'))) {
-    app.get('/', { config: { access: 'public' } }, async (_request, reply) => reply.code(503).type('text/plain').send(NOT_BUILT));
+    app.get('/', { config: { access: 'public' } }, async (_request, reply) =>
+      reply.code(503).type('text/plain').send(NOT_BUILT),
+    );
     return;
   }
   await app.register(async (files) => {

@@ -1,9 +1,9 @@
 import { AppError } from '@rookery/protocol';
+import type { Redactor } from '@rookery/secrets';
 import type { TokenBook } from '../auth/token-book.ts';
 import type { ChannelService } from '../channels/channel-service.ts';
 import type { ProviderService } from '../providers/provider-service.ts';
 import type { Handlers, ServedMethod } from '../rpc/dispatcher.ts';
-import type { Redactor } from '@rookery/secrets';
 import type { CommandSender } from './command-sender.ts';
 
 export interface HousePorts {
@@ -16,7 +16,10 @@ export interface HousePorts {
   redactor: Redactor;
 }
 
-type HouseMethod = Exclude<ServedMethod, `thread.${string}` | `turn.${string}` | `run.${string}` | `event.${string}` | `process.${string}`>;
+type HouseMethod = Exclude<
+  ServedMethod,
+  `thread.${string}` | `turn.${string}` | `run.${string}` | `event.${string}` | `process.${string}`
+>;
 
 /** Providers, models, memories, channels, and the house itself. */
 export function houseMethods(ports: HousePorts): Pick<Handlers, HouseMethod> {

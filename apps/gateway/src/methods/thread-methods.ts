@@ -41,11 +41,20 @@ export function threadMethods(ports: ThreadPorts): Pick<Handlers, ThreadMethod> 
 
   return {
     'thread.create': (params, call) =>
-      sender.send({ service: agent, method: 'thread.create', params, request: { scope: '', clientRequestId: params.clientRequestId } }, call),
+      sender.send(
+        {
+          service: agent,
+          method: 'thread.create',
+          params,
+          request: { scope: '', clientRequestId: params.clientRequestId },
+        },
+        call,
+      ),
     'thread.rename': (params, call) => sender.send({ service: agent, method: 'thread.rename', params }, call),
     'thread.archive': (params, call) => sender.send({ service: agent, method: 'thread.archive', params }, call),
     'thread.unarchive': (params, call) => sender.send({ service: agent, method: 'thread.unarchive', params }, call),
-    'thread.get': (params, call) => readAt(view, call.seen, (reader) => getThread(reader, view.world(), params.threadId)),
+    'thread.get': (params, call) =>
+      readAt(view, call.seen, (reader) => getThread(reader, view.world(), params.threadId)),
     'thread.list': (params, call) => readAt(view, call.seen, (reader) => listThreads(reader, view.world(), params)),
     'turn.start': async (params, call) => {
       const { threadId, clientRequestId = randomUUID() } = params;
@@ -65,7 +74,12 @@ export function threadMethods(ports: ThreadPorts): Pick<Handlers, ThreadMethod> 
     'run.cancel': (params, call) => sender.send({ service: agent, method: 'run.cancel', params }, call),
     'run.steer': (params, call) =>
       sender.send(
-        { service: agent, method: 'run.steer', params, request: { scope: params.runId, clientRequestId: params.clientRequestId } },
+        {
+          service: agent,
+          method: 'run.steer',
+          params,
+          request: { scope: params.runId, clientRequestId: params.clientRequestId },
+        },
         call,
       ),
     'event.replay': ({ afterSeq, limit, filter }, call) =>

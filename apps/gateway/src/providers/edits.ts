@@ -1,4 +1,11 @@
-import { AppError, type ConfigValue, limits, type ModelConfig, type ProviderConfig, type RpcParams } from '@rookery/protocol';
+import {
+  AppError,
+  type ConfigValue,
+  limits,
+  type ModelConfig,
+  type ProviderConfig,
+  type RpcParams,
+} from '@rookery/protocol';
 import { defaultContextWindow } from '@rookery/provider';
 import type { Edit } from '../config/section-writer.ts';
 import { DEEPSEEK } from './presets.ts';
@@ -19,7 +26,8 @@ export function checkHeaders(names: readonly string[], hasKey: boolean): void {
   const seen = new Set<string>();
   for (const name of names.map((text) => text.toLowerCase())) {
     if (seen.has(name)) throw invalid(`headers.${name}`, 'twice');
-    if (CLIENT_HEADERS.has(name) || (hasKey && name === 'authorization')) throw invalid(`headers.${name}`, 'not_allowed');
+    if (CLIENT_HEADERS.has(name) || (hasKey && name === 'authorization'))
+      throw invalid(`headers.${name}`, 'not_allowed');
     seen.add(name);
   }
 }
@@ -46,7 +54,11 @@ function modelConfig(model: ModelParams, known: ModelConfig | undefined): ModelC
 }
 
 /** Puts a provider with its models in place; a model that was there keeps what is not given anew. */
-export function setProvider(id: string, base: Omit<ProviderConfig, 'models'>, models: readonly ModelParams[]): ProviderEdit {
+export function setProvider(
+  id: string,
+  base: Omit<ProviderConfig, 'models'>,
+  models: readonly ModelParams[],
+): ProviderEdit {
   if (new Set(models.map((model) => model.id)).size !== models.length) throw invalid('models', 'twice');
   return ({ providers }) => {
     const known = providers[id]?.models ?? {};
@@ -64,7 +76,11 @@ export function removeProvider(id: string): ProviderEdit {
 }
 
 /** Changes one model; PROVIDER_NOT_FOUND or MODEL_NOT_CONFIGURED where it is not there. */
-export function editModel(providerId: string, modelId: string, change: (model: ModelConfig) => ModelConfig): ProviderEdit {
+export function editModel(
+  providerId: string,
+  modelId: string,
+  change: (model: ModelConfig) => ModelConfig,
+): ProviderEdit {
   return ({ providers }) => {
     const provider = Object.hasOwn(providers, providerId) ? providers[providerId] : undefined;
     if (provider === undefined) throw new AppError('PROVIDER_NOT_FOUND', { details: { providerId } });

@@ -22,7 +22,8 @@ export class ProviderHealth {
         if (typeof providerId !== 'string') continue;
         if (outcome === 'completed') this.#last.set(providerId, 'ready');
         // A cancelled request, or one that the house itself broke off, is no fault of the provider.
-        else if (typeof reasonCode === 'string' && reasonCode.startsWith('provider_')) this.#last.set(providerId, 'error');
+        else if (typeof reasonCode === 'string' && reasonCode.startsWith('provider_'))
+          this.#last.set(providerId, 'error');
       }
     }
   }

@@ -1,12 +1,26 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConfigView } from '@rookery/bus';
-import { AppError, type ConfigValue, encodeToken, type ProviderConfig, type RpcParams, reservedProviderIds } from '@rookery/protocol';
+import {
+  AppError,
+  type ConfigValue,
+  encodeToken,
+  type ProviderConfig,
+  type RpcParams,
+  reservedProviderIds,
+} from '@rookery/protocol';
 import { discoverModels } from '@rookery/provider';
 import { Redactor } from '@rookery/secrets';
 import type { SecretStore } from '../config/secret-store.ts';
 import type { SectionWriter } from '../config/section-writer.ts';
-import { type CatalogFacts, listModels, listProviders, modelView, providerView, unconfiguredDeepseek } from './catalog.ts';
+import {
+  type CatalogFacts,
+  listModels,
+  listProviders,
+  modelView,
+  providerView,
+  unconfiguredDeepseek,
+} from './catalog.ts';
 import { checkHeaders, editModel, isDeepseek, removeProvider, setProvider, withLimits } from './edits.ts';
 import type { ProviderHealth } from './health.ts';
 import { DEEPSEEK, DEMO } from './presets.ts';
@@ -114,7 +128,11 @@ export class ProviderService {
     return Object.hasOwn(providers, id) ? providers[id] : undefined;
   }
 
-  async #base(id: string, params: Configure, saved: ProviderConfig | undefined): Promise<Omit<ProviderConfig, 'models'>> {
+  async #base(
+    id: string,
+    params: Configure,
+    saved: ProviderConfig | undefined,
+  ): Promise<Omit<ProviderConfig, 'models'>> {
     const { secrets } = this.#ports;
     const item = vaultItem(id);
     const keepsKey = params.apiKey === undefined && saved?.apiKey != null;

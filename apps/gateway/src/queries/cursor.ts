@@ -2,7 +2,8 @@ import { AppError, canonicalJson, sha256Hex } from '@rookery/protocol';
 
 const CHECK_CHARS = 16;
 
-const check = (scope: unknown, body: string): string => sha256Hex(`${canonicalJson(scope)}\n${body}`).slice(0, CHECK_CHARS);
+const check = (scope: unknown, body: string): string =>
+  sha256Hex(`${canonicalJson(scope)}\n${body}`).slice(0, CHECK_CHARS);
 
 /** Where the next page begins, bound to the list that it was made for. */
 export function writeCursor(scope: unknown, position: (string | number)[]): string {
@@ -11,7 +12,11 @@ export function writeCursor(scope: unknown, position: (string | number)[]): stri
 }
 
 /** The position in a cursor; INVALID_CURSOR for one of another list or of no list. `types` are those of its parts. */
-export function readCursor(scope: unknown, cursor: string, types: readonly ('string' | 'number')[]): (string | number)[] {
+export function readCursor(
+  scope: unknown,
+  cursor: string,
+  types: readonly ('string' | 'number')[],
+): (string | number)[] {
   const [body = '', mark, ...rest] = cursor.split('.');
   if (rest.length > 0 || mark !== check(scope, body)) throw new AppError('INVALID_CURSOR');
   try {

@@ -24,7 +24,10 @@ export async function readAt<T extends object>(
   query: (reader: ConversationReader) => T,
 ): Promise<T & { snapshotSeq: number }> {
   if (seen.seq > 0) await view.model.waitFor(streamSeqOf(seen.seq), OWN_WRITES_MS);
-  const { result, appliedSeq } = view.model.read((reader) => ({ result: query(reader), appliedSeq: appliedSeqOf(reader) }));
+  const { result, appliedSeq } = view.model.read((reader) => ({
+    result: query(reader),
+    appliedSeq: appliedSeqOf(reader),
+  }));
   // The file can be a moment ahead of the events: then their last one is known when they have come.
   await view.model.waitFor(appliedSeq, OWN_WRITES_MS);
   await view.hub.idle();

@@ -18,7 +18,8 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   value !== null && typeof value === 'object' && !Array.isArray(value);
 
 const isId = (value: unknown): value is RpcId =>
-  (typeof value === 'string' && value.length <= MAX_ID_CHARS) || (typeof value === 'number' && Number.isSafeInteger(value));
+  (typeof value === 'string' && value.length <= MAX_ID_CHARS) ||
+  (typeof value === 'number' && Number.isSafeInteger(value));
 
 /** Reads one JSON-RPC 2.0 request; batches and notifications are refused, as every request here has an answer. */
 export function readRequest(value: unknown): ReadRequest {

@@ -7,7 +7,9 @@ export function chooseProtocol(params: Record<string, unknown>): number {
   const checked = rpcParams.initialize.safeParse(params);
   if (!checked.success) {
     const [issue] = checked.error.issues;
-    throw new AppError('INVALID_PARAMS', { details: { path: issue?.path.join('.') ?? '', issue: issue?.code ?? 'invalid' } });
+    throw new AppError('INVALID_PARAMS', {
+      details: { path: issue?.path.join('.') ?? '', issue: issue?.code ?? 'invalid' },
+    });
   }
   const { protocolVersion } = checked.data;
   if (!(PROTOCOL_VERSIONS as readonly number[]).includes(protocolVersion)) {

@@ -25,7 +25,8 @@ export function rpcErrorBody(error: AppError): RpcErrorBody {
   return {
     code: row.rpc,
     // The document has one sentence for all of these; their reasonCode tells them apart.
-    message: row.rpc === MEMORY_OPERATION ? 'memory operation failed' : error.code === 'INTERNAL' ? row.en : error.message,
+    message:
+      row.rpc === MEMORY_OPERATION ? 'memory operation failed' : error.code === 'INTERNAL' ? row.en : error.message,
     data: {
       code: error.code,
       retry: error.retry,

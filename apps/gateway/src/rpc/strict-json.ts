@@ -65,7 +65,8 @@ function checkStructure(text: string): void {
 function checkNumbers(value: unknown): void {
   if (typeof value === 'number') {
     // What the text said is lost beyond 2^53-1, so it cannot be taken for the number that was meant.
-    if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))) throw refuse('number_range');
+    if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value)))
+      throw refuse('number_range');
   } else if (Array.isArray(value)) {
     for (const entry of value) checkNumbers(entry);
   } else if (value !== null && typeof value === 'object') {

@@ -32,7 +32,8 @@ export class Metrics {
     this.#rpc.set(key, (this.#rpc.get(key) ?? 0) + 1);
     const histogram = this.#durations.get(method) ?? { counts: BUCKETS.map(() => 0), sum: 0, count: 0 };
     const seconds = ms / 1000;
-    for (const [index, bound] of BUCKETS.entries()) if (seconds <= bound) histogram.counts[index] = (histogram.counts[index] ?? 0) + 1;
+    for (const [index, bound] of BUCKETS.entries())
+      if (seconds <= bound) histogram.counts[index] = (histogram.counts[index] ?? 0) + 1;
     histogram.sum += seconds;
     histogram.count += 1;
     this.#durations.set(method, histogram);
@@ -49,20 +50,34 @@ export class Metrics {
     const lines = [
       ...metric('rookery_gateway_ready', 'gauge', 'Whether this gateway is ready.', [['', gauges.ready ? 1 : 0]]),
       ...metric('rookery_gateway_connections', 'gauge', 'Open WebSocket connections.', [['', gauges.connections]]),
-      ...metric('rookery_gateway_queue_depth', 'gauge', 'Frames that wait in all connections.', [['', gauges.queueDepth]]),
+      ...metric('rookery_gateway_queue_depth', 'gauge', 'Frames that wait in all connections.', [
+        ['', gauges.queueDepth],
+      ]),
       ...metric('rookery_gateway_events_sent_total', 'counter', 'Event notifications sent.', [['', this.eventsSent]]),
-      ...metric('rookery_gateway_slow_consumers_total', 'counter', 'Connections closed as too slow.', [['', this.slowConsumers]]),
-      ...metric('rookery_gateway_refused_total', 'counter', 'Requests refused for host, origin or credential.', [['', this.refusals]]),
-      ...metric('rookery_gateway_http_requests_total', 'counter', 'HTTP requests by route and status.', [...this.#http]),
-      ...metric('rookery_gateway_rpc_requests_total', 'counter', 'RPC requests by method and result code.', [...this.#rpc]),
+      ...metric('rookery_gateway_slow_consumers_total', 'counter', 'Connections closed as too slow.', [
+        ['', this.slowConsumers],
+      ]),
+      ...metric('rookery_gateway_refused_total', 'counter', 'Requests refused for host, origin or credential.', [
+        ['', this.refusals],
+      ]),
+      ...metric('rookery_gateway_http_requests_total', 'counter', 'HTTP requests by route and status.', [
+        ...this.#http,
+      ]),
+      ...metric('rookery_gateway_rpc_requests_total', 'counter', 'RPC requests by method and result code.', [
+        ...this.#rpc,
+      ]),
       ...this.#durationLines(),
     ];
     if (model !== null) {
       lines.push(
         ...metric('rookery_read_model_applied_seq', 'gauge', 'Stream sequence applied.', [['', model.appliedSeq]]),
         ...metric('rookery_read_model_lag', 'gauge', 'Stream sequences not applied yet.', [['', model.lag]]),
-        ...metric('rookery_read_model_foreign_total', 'counter', 'Messages in the journal that are none of ours.', [['', model.foreign]]),
-        ...metric('rookery_read_model_quarantined', 'gauge', 'Threads or subjects out of service.', [['', model.quarantined]]),
+        ...metric('rookery_read_model_foreign_total', 'counter', 'Messages in the journal that are none of ours.', [
+          ['', model.foreign],
+        ]),
+        ...metric('rookery_read_model_quarantined', 'gauge', 'Threads or subjects out of service.', [
+          ['', model.quarantined],
+        ]),
       );
     }
     return `${lines.join('\n')}\n`;
@@ -73,8 +88,13 @@ export class Metrics {
     const lines = [`# HELP ${name} Time from request to answer.`, `# TYPE ${name} histogram`];
     for (const [method, { counts, sum, count }] of this.#durations) {
       const base = `method="${label(method)}"`;
-      for (const [index, bound] of BUCKETS.entries()) lines.push(`${name}_bucket{${base},le="${bound}"} ${counts[index] ?? 0}`);
-      lines.push(`${name}_bucket{${base},le="+Inf"} ${count}`, `${name}_sum{${base}} ${sum}`, `${name}_count{${base}} ${count}`);
+      for (const [index, bound] of BUCKETS.entries())
+        lines.push(`${name}_bucket{${base},le="${bound}"} ${counts[index] ?? 0}`);
+      lines.push(
+        `${name}_bucket{${base},le="+Inf"} ${count}`,
+        `${name}_sum{${base}} ${sum}`,
+        `${name}_count{${base}} ${count}`,
+      );
     }
     return lines;
   }

@@ -58,7 +58,12 @@ export async function systemStatus(ports: StatusPorts): Promise<Record<string, u
     readiness: ports.readiness(),
     services,
     nats: { connected: bus.isConnected(), version: bus.nc.info?.version ?? null },
-    journal: { ...ports.ids, lastSeq: facts?.lastSeq ?? null, messages: facts?.messages ?? null, latestSeq: ports.latestSeq() },
+    journal: {
+      ...ports.ids,
+      lastSeq: facts?.lastSeq ?? null,
+      messages: facts?.messages ?? null,
+      latestSeq: ports.latestSeq(),
+    },
     readModel: {
       state,
       appliedSeq,

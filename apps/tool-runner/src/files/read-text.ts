@@ -5,11 +5,11 @@ import { systemCode, ToolFailure } from '../tool-call.ts';
 /** Largest file that a tool takes into memory whole, in bytes. */
 export const MAX_WHOLE_FILE_BYTES = 16 * 1024 * 1024;
 
-/** The first bytes of a file, as many as decide whether it is text. */
-export async function readSample(path: string): Promise<Buffer> {
+/** The first bytes of a file, at most as many as asked for. Throws what the system throws. */
+export async function readBeginning(path: string, maxBytes: number): Promise<Buffer> {
   const file = await open(path, 'r');
   try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(BINARY_SAMPLE_BYTES), 0, BINARY_SAMPLE_BYTES, 0);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(maxBytes), 0, maxBytes, 0);
     return buffer.subarray(0, bytesRead);
   } finally {
     await file.close();
@@ -18,7 +18,7 @@ export async function readSample(path: string): Promise<Buffer> {
 
 /** Tells by name and first bytes whether a file is binary. Throws what the system throws. */
 export async function isBinaryFile(path: string): Promise<boolean> {
-  return isBinaryName(path) || isBinarySample(await readSample(path));
+  return isBinaryName(path) || isBinarySample(await readBeginning(path, BINARY_SAMPLE_BYTES));
 }
 
 /** Fails with binary_file if a file is no text, with the given code if it cannot be read. */

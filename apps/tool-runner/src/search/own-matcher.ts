@@ -4,7 +4,10 @@ import vm from 'node:vm';
 import { MAX_WHOLE_FILE_BYTES } from '../files/read-text.ts';
 import { ToolFailure, throwIfCancelled } from '../tool-call.ts';
 import type { MatchLines } from './ripgrep.ts';
-import type { Hit } from './ripgrep-output.ts';
+import { type Hit, MAX_KEPT } from './ripgrep-output.ts';
+
+/** What is kept of a line: more than is shown of it. */
+const MAX_TEXT = 8192;
 
 /** Longest time that a pattern may spend on one file, in milliseconds: this engine backtracks. */
 const FILE_MS = 1000;
@@ -17,14 +20,18 @@ export function ownMatcher(pattern: string, ignoreCase: boolean, limit: number):
   const match = lineMatcher(pattern, ignoreCase);
   return async (root, files, signal) => {
     const hits: Hit[] = [];
+    let kept = 0;
     for (const file of files) {
       throwIfCancelled(signal);
       const lines = await linesOf(join(root, file));
       for (const index of match(lines).slice(0, limit)) {
-        hits.push({ file, line: index + 1, text: (lines[index] ?? '').replace(/\r$/, '') });
+        const text = (lines[index] ?? '').slice(0, MAX_TEXT).replace(/\r$/, '');
+        kept += text.length;
+        hits.push({ file, line: index + 1, text });
       }
+      if (kept > MAX_KEPT) return { hits, complete: false };
     }
-    return hits;
+    return { hits, complete: true };
   };
 }
 

@@ -7,14 +7,23 @@ export interface Hit {
   readonly text: string;
 }
 
-/** What is kept of one record: a path and far more than the shown part of a line. */
-const MAX_RECORD_BYTES = 32 * 1024;
+/** What is kept of one record: the longest path and more than the shown part of a line. */
+const MAX_RECORD_BYTES = 16 * 1024;
+
+/** More than this is never kept of one batch; an answer shows far less. In UTF-16 code units. */
+export const MAX_KEPT = 16 * 1024 * 1024;
 
 /** Reads ripgrep's records `path NUL number : line LF` from pieces; of a long line only the beginning is kept. */
 export class HitParser {
   readonly hits: Hit[] = [];
   #pending = Buffer.alloc(0);
   #skipping = false;
+  #kept = 0;
+
+  /** Whether so much was kept that the rest can be left alone. */
+  get full(): boolean {
+    return this.#kept > MAX_KEPT;
+  }
 
   push(chunk: Buffer): void {
     let rest = chunk;
@@ -45,6 +54,7 @@ export class HitParser {
   #take(record: Buffer, nul: number): void {
     const colon = record.indexOf(58, nul);
     const text = record.subarray(colon + 1).toString('utf8');
+    this.#kept += text.length;
     const line = Number(record.subarray(nul + 1, colon).toString('latin1'));
     this.hits.push({ file: record.subarray(0, nul).toString('utf8'), line, text: text.replace(/\r$/, '') });
   }

@@ -3,8 +3,14 @@ import { commandEnvironment } from '@rookery/sandbox';
 import { systemCode, ToolFailure } from '../tool-call.ts';
 import { type Hit, HitParser } from './ripgrep-output.ts';
 
-/** A matcher: the hits of some files, in no certain order of files. */
-export type MatchLines = (root: string, files: readonly string[], signal: AbortSignal) => Promise<Hit[]>;
+/** The hits of some files in the order of the files; not complete where there were too many to keep. */
+export interface Matches {
+  readonly hits: readonly Hit[];
+  readonly complete: boolean;
+}
+
+/** A matcher of lines in files below a folder. */
+export type MatchLines = (root: string, files: readonly string[], signal: AbortSignal) => Promise<Matches>;
 
 /** Tells whether ripgrep is there, and fails with invalid_pattern if it cannot use the pattern. */
 export async function hasRipgrep(program: string, pattern: string, ignoreCase: boolean): Promise<boolean> {
@@ -31,8 +37,11 @@ export function ripgrepMatcher(program: string, pattern: string, ignoreCase: boo
   return async (root, files, signal) => {
     const parser = new HitParser();
     const arguments_ = [...options(pattern, ignoreCase, limit), '--', ...files.map((file) => `./${file}`)];
-    await run(program, arguments_, root, signal, (chunk) => parser.push(chunk));
-    return parser.hits.map((hit) => ({ ...hit, file: hit.file.slice(2) }));
+    await run(program, arguments_, root, signal, (chunk) => {
+      parser.push(chunk);
+      return !parser.full;
+    });
+    return { hits: parser.hits.map((hit) => ({ ...hit, file: hit.file.slice(2) })), complete: !parser.full };
   };
 }
 
@@ -48,6 +57,8 @@ function options(pattern: string, ignoreCase: boolean, limit: number): string[] 
     // What is binary is decided in one place for both matchers, after a file has matched.
     '--text',
     '--no-mmap',
+    // One thread keeps the order of the files, so that it can be stopped early.
+    '--threads=1',
     ignoreCase ? '--ignore-case' : '--case-sensitive',
     `--max-count=${limit}`,
     `--regexp=${pattern}`,
@@ -59,7 +70,8 @@ function run(
   arguments_: readonly string[],
   cwd: string,
   signal: AbortSignal | undefined,
-  onOutput: (chunk: Buffer) => void,
+  /** Tells whether more is wanted. */
+  onOutput: (chunk: Buffer) => boolean,
 ): Promise<{ readonly code: number | null }> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, arguments_, {
@@ -68,7 +80,9 @@ function run(
       stdio: ['ignore', 'pipe', 'ignore'],
       ...(signal && { signal }),
     });
-    child.stdout.on('data', onOutput);
+    child.stdout.on('data', (chunk: Buffer) => {
+      if (!onOutput(chunk)) child.kill();
+    });
     child.once('error', (error) => {
       if (!signal?.aborted) reject(error);
     });

@@ -37,6 +37,13 @@ it('edits one place and keeps byte order mark and line ends', async () => {
   expect(text('a')).toBe('\u{feff}1\r\n2\r\n3\r\n');
 });
 
+it('takes files of 16 MiB and not of one byte more', async () => {
+  put('a', `${'y'.repeat(16 * 1024 * 1024 - 1)}x`);
+  expect(await codeOf(edit('a', 'x', 'z'))).toBe('ok');
+  put('a', `${'y'.repeat(16 * 1024 * 1024)}x`);
+  expect(await codeOf(edit('a', 'x', 'z'))).toBe('edit_failed');
+});
+
 it('loses no edit of many at once', async () => {
   put('a', 'x\n');
   await Promise.all([1, 2, 3, 4, 5].map((n) => edit('a', 'x\n', `x\n${n}\n`)));

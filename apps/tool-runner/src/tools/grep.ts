@@ -8,7 +8,7 @@ import type { Arguments } from '../parameters.ts';
 import { linePattern } from '../search/line-pattern.ts';
 import { ownMatcher } from '../search/own-matcher.ts';
 import { pathGlob } from '../search/path-glob.ts';
-import { hasRipgrep, type MatchLines, ripgrepMatcher } from '../search/ripgrep.ts';
+import { hasRipgrep, type Matches, type MatchLines, ripgrepMatcher } from '../search/ripgrep.ts';
 import type { Hit } from '../search/ripgrep-output.ts';
 import { SEARCH_MS, shownPath, walkFiles } from '../search/walk.ts';
 import { type ToolContext, ToolFailure, type ToolOutcome, throwIfCancelled } from '../tool-call.ts';
@@ -28,10 +28,10 @@ export async function grepTool(args: GrepArguments, context: ToolContext, ripgre
   const timeLimit = AbortSignal.timeout(SEARCH_MS);
   const signal = AbortSignal.any([context.signal, timeLimit]);
   for await (const batch of batches(only === null ? walkFiles(root, context.signal) : [only], wanted)) {
-    const hits = timeLimit.aborted ? [] : await matches(root, batch, signal).catch(unlessTimeIsUp(timeLimit));
+    const { hits, complete } = await matches(root, batch, signal).catch(unlessTimeIsUp(timeLimit));
     throwIfCancelled(context.signal);
-    if (timeLimit.aborted) found.truncated = true;
-    else await found.add(batch, hits);
+    await found.add(batch, hits);
+    if (!complete || timeLimit.aborted) found.truncated = true;
     if (found.truncated) break;
   }
   return found.outcome();
@@ -56,9 +56,9 @@ async function chooseMatcher(args: GrepArguments, ripgrep: string): Promise<Matc
   return found ? ripgrepMatcher(ripgrep, pattern.rust, ignoreCase, args.limit + 1) : own;
 }
 
-function unlessTimeIsUp(timeLimit: AbortSignal): (error: unknown) => Hit[] {
+function unlessTimeIsUp(timeLimit: AbortSignal): (error: unknown) => Matches {
   return (error) => {
-    if (timeLimit.aborted) return [];
+    if (timeLimit.aborted) return { hits: [], complete: false };
     throw error;
   };
 }

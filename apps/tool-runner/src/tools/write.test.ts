@@ -48,6 +48,13 @@ it('keeps lone CR, and leaves line ends alone where the old file mixes them', as
   expect(text('mixed')).toBe('x\ny\r\n');
 });
 
+it('replaces a file of any size, and one that is no text', async () => {
+  writeFileSync(join(root, 'large'), 'line\r\n'.repeat(3_000_000));
+  expect((await write('large', 'x\n')).details).toMatchObject({ created: false, bytesWritten: 3, newline: 'crlf' });
+  writeFileSync(join(root, 'latin1'), Buffer.from([0xe9, 0x0d, 0x0a]));
+  expect((await write('latin1', 'x\n')).details).toMatchObject({ bytesWritten: 2, newline: 'lf' });
+});
+
 it('writes through a link to its target and leaves the link', async () => {
   symlinkSync('target', join(root, 'link'));
   expect((await write('link', 'x')).details).toMatchObject({ path: join(root, 'target'), created: true });

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import type { PathLocks } from '@rookery/sandbox';
 import type { toolParameters } from '../definitions.ts';
 import { writeAtomically } from '../files/atomic-write.ts';
-import { readWhole } from '../files/read-text.ts';
+import { readBeginning } from '../files/read-text.ts';
 import { styleOf, type TextStyle, withStyle } from '../files/text-style.ts';
 import { pathKind, toolPath } from '../files/workspace-paths.ts';
 import type { Arguments } from '../parameters.ts';
@@ -39,11 +39,16 @@ export async function writeTool(
   });
 }
 
+/** How much of the old file shows how its lines end, in bytes. */
+const STYLE_BYTES = 1024 * 1024;
+
 /** NOTE: a file that is no UTF-8 has no style to keep: all of it is replaced. */
 async function styleOfFile(path: string): Promise<TextStyle> {
-  const bytes = await readWhole(path, 'write_failed');
+  const bytes = await readBeginning(path, STYLE_BYTES).catch((error: unknown) => {
+    throw new ToolFailure('write_failed', `The old file cannot be read (${systemCode(error)}).`, error);
+  });
   try {
-    return styleOf(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
+    return styleOf(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true }));
   } catch {
     return { bom: false, newline: null };
   }

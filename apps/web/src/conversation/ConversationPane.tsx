@@ -33,7 +33,7 @@ export function ConversationPane() {
         </div>
       ) : (
         <Composer
-          key={selected ?? 'new'}
+          key={`composer-${selected ?? 'new'}`}
           thread={thread ?? null}
           selected={selected}
           model={model}

@@ -1,5 +1,5 @@
 import { useTranslation } from 'react-i18next';
-import { chooseModel, DEMO_PROVIDER } from '../state/model-choice.ts';
+import { chooseModel } from '../state/model-choice.ts';
 import { useStore } from '../state/store.ts';
 import { ui } from '../state/stores.ts';
 import type { Model } from '../wire/types.ts';
@@ -29,7 +29,7 @@ export function ModelPicker({ threadId, model }: { threadId: string | null; mode
             .filter((one) => one.providerId === providerId)
             .map((one) => (
               <option key={one.id} value={JSON.stringify([one.providerId, one.id])}>
-                {providerId === DEMO_PROVIDER ? `${one.displayName} (${t('model.scripted')})` : one.displayName}
+                {one.displayName}
               </option>
             ))}
         </optgroup>

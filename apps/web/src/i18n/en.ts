@@ -52,7 +52,6 @@ export const en = {
 
   'empty.heading': 'What shall we do?',
   'empty.text': 'Ask a question, or give a task with files and commands. Work goes on when this page is closed.',
-  'empty.try': 'Try',
   'empty.thread': 'Nothing here yet. Write the first message below.',
 
   'model.label': 'Model',
@@ -150,7 +149,6 @@ export const en = {
   'provider.add_custom': 'Other (OpenAI-compatible)',
   'provider.key_saved': 'key saved',
   'provider.no_key': 'no key',
-  'provider.not_configured': 'not set up',
   'provider.health_ready': 'answers',
   'provider.health_error': 'last request failed',
   'provider.remove': 'Remove',

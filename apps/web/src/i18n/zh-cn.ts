@@ -54,7 +54,6 @@ export const zhCn: Record<MessageKey, string> = {
 
   'empty.heading': '我们接下来做什么？',
   'empty.text': '提一个问题，或交给它一项涉及文件和命令的任务。关闭页面后任务仍会继续。',
-  'empty.try': '试试',
   'empty.thread': '这里还没有内容。在下方写下第一条消息。',
 
   'model.label': '模型',
@@ -152,7 +151,6 @@ export const zhCn: Record<MessageKey, string> = {
   'provider.add_custom': '其他（OpenAI 兼容）',
   'provider.key_saved': '密钥已保存',
   'provider.no_key': '无密钥',
-  'provider.not_configured': '未配置',
   'provider.health_ready': '可用',
   'provider.health_error': '上次请求失败',
   'provider.remove': '移除',

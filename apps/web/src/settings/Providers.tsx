@@ -20,7 +20,7 @@ export function Providers() {
   if (editing?.kind === 'deepseek') return <DeepseekForm onDone={done} />;
   if (editing?.kind === 'custom') return <CustomForm provider={editing.provider} onDone={done} />;
 
-  const shown = providers.filter((provider) => provider.configured || provider.id === DEMO_PROVIDER);
+  const shown = providers.filter((provider) => provider.configured);
   const own = shown.filter((provider) => provider.id !== DEMO_PROVIDER);
   return (
     <>

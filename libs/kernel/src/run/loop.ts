@@ -306,11 +306,14 @@ function takeSteer(step: Step, clientRequestId: string, content: string | BlobRe
   step.emit(draft('run.steered', { content, clientRequestId, status: 'received', item }, id));
 }
 
-/** One input. A settled run takes nothing more. `now` is the ISO time of the events. */
+/** What a model says counts only while its call is open: what comes later belongs to no step. */
+const saidByModel: ReadonlySet<LoopInput['type']> = new Set(['text', 'reasoning', 'tool_call', 'model_finished']);
+
+/** One input. A run takes `start` first and once, and nothing once it is settled. `now` is the ISO time of the events. */
 export function step(state: LoopState, input: LoopInput, context: LoopContext, now: string): StepResult {
   const next = new Step(state, context, now);
-  const settled = state.run.status !== 'running' && state.run.status !== 'unclaimed';
-  if (settled) return next.result();
+  if (state.run.status !== (input.type === 'start' ? 'unclaimed' : 'running')) return next.result();
+  if (saidByModel.has(input.type) && !state.run.modelCallOpen) return next.result();
   switch (input.type) {
     case 'start':
       next.set({ contextRevision: input.contextRevision, historyMessages: input.historyMessages, throughItemId: input.throughItemId });

@@ -17,55 +17,53 @@ const text = (item: Item): string => (typeof item.content === 'string' ? item.co
 const MISSING = JSON.stringify({ ok: false, output: 'The result of this call was not stored.', errorCode: 'effect_unknown' });
 
 interface OpenStep {
-  message: Extract<ModelMessage, { role: 'assistant' }>;
+  content: string | null;
   stepId: unknown;
-  callIds: string[];
+  calls: { ordinal: number; call: ToolCallMessage }[];
   results: Map<string, string>;
   /** User messages that came while the calls ran: they stand after the results. */
   later: ModelMessage[];
 }
 
-const hasCalls = (open: OpenStep): boolean => open.callIds.length > 0;
-const isComplete = (open: OpenStep): boolean => open.callIds.every((id) => open.results.has(id));
+const isComplete = (open: OpenStep): boolean => open.calls.every(({ call }) => open.results.has(call.id));
 
 function close(open: OpenStep | null, out: ModelMessage[]): void {
   if (open === null) return;
-  if (open.message.content === null && !hasCalls(open)) return;
-  out.push(open.message);
-  for (const id of open.callIds) out.push({ role: 'tool', tool_call_id: id, content: open.results.get(id) ?? MISSING });
+  const { content } = open;
+  // Calls that ran together end in any order; the model is shown its own.
+  const calls = open.calls.sort((a, b) => a.ordinal - b.ordinal).map(({ call }) => call);
+  out.push(calls.length === 0 ? { role: 'assistant', content } : { role: 'assistant', content, tool_calls: calls });
+  for (const { id } of calls) out.push({ role: 'tool', tool_call_id: id, content: open.results.get(id) ?? MISSING });
   out.push(...open.later);
 }
 
-/** What a model reads of a tool's result: the output, and the facts beside it as JSON where there are any. */
+/** What a model reads of a tool's result: its JSON without what the message says already and without empty facts. */
 function resultText(item: Item): string {
   const content = text(item);
   try {
-    const { output, ok, toolCallId: _id, toolName: _name, ...facts } = JSON.parse(content) as Record<string, unknown>;
-    if (typeof output !== 'string') return content;
-    const rest = Object.entries(facts).filter(([, value]) => value !== null && value !== false);
-    const detail = ok === true && rest.length === 0 ? '' : `\n${JSON.stringify({ ok, ...Object.fromEntries(rest) })}`;
-    return `${output}${detail}`;
+    const { toolCallId: _id, toolName: _name, ...facts } = JSON.parse(content) as Record<string, unknown>;
+    return JSON.stringify(Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== null)));
   } catch {
     return content;
   }
 }
 
 /**
- * Messages for items in ordinal order. The outcome is always valid for a strict provider: every tool call is followed
- * by exactly one result, in the order of the calls, whatever was killed in between.
+ * Messages for items in the order of their ordinals or of their ends. The outcome is always valid for a strict provider:
+ * every tool call is followed by exactly one result, in the order of the calls, whatever was killed in between.
  */
 export function toMessages(items: readonly Item[]): ModelMessage[] {
   const out: ModelMessage[] = [];
   let open: OpenStep | null = null;
   const begin = (stepId: unknown, content: string | null): OpenStep => {
     close(open, out);
-    return { message: { role: 'assistant', content }, stepId, callIds: [], results: new Map(), later: [] };
+    return { content, stepId, calls: [], results: new Map(), later: [] };
   };
   for (const item of items) {
     if (item.kind === 'message' && item.role === 'user') {
       if (item.data.status === 'unprocessed') continue;
       const message: ModelMessage = { role: 'user', content: text(item) };
-      if (open !== null && hasCalls(open) && !isComplete(open)) open.later.push(message);
+      if (open !== null && !isComplete(open)) open.later.push(message);
       else {
         close(open, out);
         open = null;
@@ -81,8 +79,7 @@ export function toMessages(items: readonly Item[]): ModelMessage[] {
         type: 'function',
         function: { name: String(item.data.toolName), arguments: JSON.stringify(item.data.arguments ?? {}) },
       };
-      open.message.tool_calls = [...(open.message.tool_calls ?? []), call];
-      open.callIds.push(id);
+      open.calls.push({ ordinal: item.ordinal, call });
     } else if (open !== null) {
       open.results.set(String(item.data.callId), resultText(item));
     }

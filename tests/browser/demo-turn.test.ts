@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { outcomes, type PageHouse, say, startPageHouse } from './page-house.ts';
+
+let house: PageHouse;
+
+beforeAll(async () => {
+  house = await startPageHouse('demo');
+});
+afterAll(() => house.stop());
+
+describe('a turn with the demo provider', () => {
+  it('shows the tool call with its arguments and its real result, and the answer', async () => {
+    const page = await house.open();
+    await say(page, 'run: echo from-the-$((40+2))nd-shell');
+    expect(await outcomes(page, 1)).toEqual(['completed']);
+
+    expect(await page.innerText('.bubble')).toBe('run: echo from-the-$((40+2))nd-shell');
+    const card = page.locator('[data-tool=process_start]').first();
+    expect(await card.getAttribute('data-status')).toBe('completed');
+    expect(await card.locator('.tool-summary').innerText()).toBe('echo from-the-$((40+2))nd-shell');
+    expect(await card.locator('.tool-time').innerText()).toMatch(/^[\d.]+ (ms|s)$/);
+    await card.locator('.tool-head').click();
+    await card.locator('.arguments').waitFor();
+    expect(await page.locator('.answer').last().innerText()).toContain('from-the-42nd-shell');
+  });
+
+  it('is there again after a reload, with what was being written', async () => {
+    const page = await house.open();
+    await say(page, 'write first light to notes.txt');
+    await outcomes(page, 1);
+    await say(page, 'read notes.txt');
+    expect(await outcomes(page, 2)).toEqual(['completed', 'completed']);
+    await page.fill('#composer', 'half a sentence');
+    const before = await page.locator('.turns').innerText();
+
+    await page.reload();
+    await outcomes(page, 2);
+    expect(withoutFacts(await page.locator('.turns').innerText())).toBe(withoutFacts(before));
+    expect(await page.inputValue('#composer')).toBe('half a sentence');
+    expect(await page.locator('[data-tool=read] .tool-summary').innerText()).toBe('notes.txt');
+    expect(await page.locator('.answer').last().innerText()).toContain('first light');
+  });
+});
+
+/** Token counts come with live events only. */
+function withoutFacts(text: string): string {
+  return text.replace(/ · \d+ tokens/g, '');
+}
