@@ -1,15 +1,15 @@
 // `npm run bench`: installs what is missing, builds, and hands over to the benchmark in tests/bench.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { buildInChild, bundlesAreFresh, root, webIsFresh } from './build.mjs';
+import { ensureBundles, ensureWeb, root } from './build.mjs';
 import { checkNode, ensurePackages } from './packages.mjs';
 import { report } from './steps.mjs';
 
 async function main(args) {
   checkNode();
   await ensurePackages(root, (text) => process.stderr.write(`${text}\n`));
-  if (!bundlesAreFresh()) await buildInChild([]);
-  if (!webIsFresh()) await buildInChild(['--web']);
+  await ensureBundles();
+  await ensureWeb();
   const entry = join(root, 'tests/bench/main.ts');
   const child = spawn(process.execPath, ['--import', 'tsx', entry, ...args], { cwd: root, stdio: 'inherit' });
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));

@@ -15,7 +15,13 @@ const packages = [
   facts('libs/bus', 'lib', ['@rookery/protocol', '@nats-io/transport-node']),
   facts('libs/read-model', 'lib', ['kysely']),
   facts('libs/testkit', 'testkit', ['@rookery/bus']),
-  facts('apps/agent', 'app', ['@rookery/protocol', '@rookery/bus', '@nats-io/transport-node', 'kysely', '@rookery/memory']),
+  facts('apps/agent', 'app', [
+    '@rookery/protocol',
+    '@rookery/bus',
+    '@nats-io/transport-node',
+    'kysely',
+    '@rookery/memory',
+  ]),
   facts('apps/memory', 'app', []),
   facts('apps/web', 'web', ['@rookery/protocol', '@rookery/bus']),
 ];

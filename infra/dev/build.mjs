@@ -1,4 +1,5 @@
-// Bundles the programs into dist/ (and, with --fault, into dist-fault/ with the fault points defined in).
+// Bundles the programs into dist/ (and, with --fault, into dist-fault/ with the fault points defined in) and builds the
+// page, each where a source changed since.
 // Plain JavaScript, so that `npm start` can call it before anything is compiled.
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -72,10 +73,9 @@ const lean = {
 export async function buildBundles(fault = false) {
   const stamp = stampOf(root, bundleSources);
   const { build } = await import('esbuild');
-  const present = Object.fromEntries(Object.entries(entries).filter(([, source]) => existsSync(join(root, source))));
   const result = await build({
     absWorkingDir: root,
-    entryPoints: present,
+    entryPoints: entries,
     outdir: distFolder(fault),
     outExtension: { '.js': '.mjs' },
     write: false,
@@ -98,7 +98,7 @@ export async function buildBundles(fault = false) {
   for (const file of result.outputFiles) {
     const name = file.path.slice(distFolder(fault).length + 1).replace(/\.mjs$/, '');
     const old = existsSync(file.path) ? readFileSync(file.path) : null;
-    if (old !== null && old.equals(file.contents)) continue;
+    if (old?.equals(file.contents)) continue;
     const part = `${file.path}.${process.pid}.part`;
     writeFileSync(part, file.contents);
     renameSync(part, file.path);
@@ -110,7 +110,6 @@ export async function buildBundles(fault = false) {
 
 /** Builds the web client into apps/web/dist. */
 export async function buildWeb() {
-  if (!existsSync(join(root, 'apps/web/index.html'))) return;
   const stamp = stampOf(root, webSources);
   const vite = join(root, 'node_modules/vite/bin/vite.js');
   const { code, output } = await run(process.execPath, [vite, 'build', '--logLevel', 'warn'], {
@@ -129,29 +128,30 @@ export async function buildInChild(args) {
   return JSON.parse(line).changed;
 }
 
+/** Builds the bundles where a source changed since; says what it did. */
+export async function ensureBundles(fault = false) {
+  if (bundlesAreFresh(fault)) return 'up to date';
+  return `built (${(await buildInChild(fault ? ['--fault'] : [])).length} changed)`;
+}
+
+/** Builds the page where a source changed since; says what it did. */
+export async function ensureWeb() {
+  if (webIsFresh()) return 'up to date';
+  await buildInChild(['--web']);
+  return 'built';
+}
+
 async function main(args) {
   const has = (flag) => args.includes(flag);
   if (has('--json')) {
-    const changed = has('--web') ? (await buildWeb(), ['web']) : await buildBundles(has('--fault'));
+    if (has('--web')) await buildWeb();
+    const changed = has('--web') ? ['web'] : await buildBundles(has('--fault'));
     process.stdout.write(`${JSON.stringify({ changed })}\n`);
     return;
   }
-  const force = has('--force');
-  await step('bundles', async () => {
-    if (!force && bundlesAreFresh()) return 'up to date';
-    return `built (${(await buildBundles()).length} changed)`;
-  });
-  if (has('--fault')) {
-    await step('fault build', async () => {
-      if (!force && bundlesAreFresh(true)) return 'up to date';
-      return `built (${(await buildBundles(true)).length} changed)`;
-    });
-  }
-  await step('web', async () => {
-    if (!force && webIsFresh()) return 'up to date';
-    await buildWeb();
-    return 'built';
-  });
+  await step('bundles', () => ensureBundles());
+  if (has('--fault')) await step('fault build', () => ensureBundles(true));
+  await step('web', ensureWeb);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -1,10 +1,9 @@
 // `npm run check`: format, lint, boundaries, types, generated files and pure tests, side by side, in under 15 s.
-import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { root } from './build.mjs';
 import { checkNode, ensurePackages } from './packages.mjs';
-import { run } from './run.mjs';
+import { endWithChildren, run } from './run.mjs';
 import { report } from './steps.mjs';
 
 const bin = (name) => join(root, 'node_modules', '.bin', name);
@@ -12,19 +11,21 @@ const typescript = ['--import', 'tsx'];
 
 const checks = [
   ['types', process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json']],
-  ['pure tests', bin('vitest'), ['run', '--project', 'unit', '--reporter', 'dot', '--silent']],
-  ['lint: promises', bin('oxlint'), ['--type-aware', '--config', 'infra/dev/oxlint.json', 'protocol', 'libs', 'apps', 'infra', 'tests']],
+  ['pure tests', bin('vitest'), ['run', '--project', 'unit', '--no-isolate', '--reporter', 'dot', '--silent']],
+  [
+    'lint: promises',
+    bin('oxlint'),
+    ['--type-aware', '--config', 'infra/dev/oxlint.json', 'protocol', 'libs', 'apps', 'infra', 'tests'],
+  ],
   ['format, lint', bin('biome'), ['check', '--max-diagnostics=20', '--colors=off']],
   ['types of web', process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'apps/web']],
   ['boundaries', process.execPath, [...typescript, 'infra/dev/boundaries.ts']],
   ['generated', process.execPath, [...typescript, 'protocol/scripts/generate.ts', '--check']],
-].filter(([name]) => {
-  if (name === 'generated') return existsSync(join(root, 'protocol/scripts/generate.ts'));
-  return name !== 'types of web' || existsSync(join(root, 'apps/web/tsconfig.json'));
-});
+];
 
 async function main() {
   checkNode();
+  endWithChildren();
   await ensurePackages(root, (text) => process.stdout.write(`${text}\n`));
   const started = performance.now();
   const failed = [];

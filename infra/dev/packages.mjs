@@ -49,7 +49,7 @@ export async function ensurePackages(root, say = () => {}) {
   if (difference !== null) {
     say(`npm ci (${difference})`);
     const npm = process.env.npm_execpath;
-    const args = ['ci', '--no-audit', '--no-fund'];
+    const args = ['ci', '--include=dev', '--no-audit', '--no-fund'];
     const { code, output } = npm?.endsWith('.js')
       ? await run(process.execPath, [npm, ...args], { cwd: root })
       : await run('npm', args, { cwd: root });

@@ -2,8 +2,9 @@
 // packages are installed and the supervisor is bundled; then the supervisor's bundle goes on in this process.
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { buildInChild, bundlesAreFresh, distFolder, root, webIsFresh } from './build.mjs';
+import { buildInChild, bundlesAreFresh, distFolder, ensureBundles, ensureWeb, root } from './build.mjs';
 import { checkNode, ensurePackages } from './packages.mjs';
+import { endWithChildren } from './run.mjs';
 import { report, StepError, step } from './steps.mjs';
 
 const usage = `npm start [-- OPTIONS]
@@ -27,17 +28,19 @@ function parseArguments(args) {
 export async function start(args) {
   const { oneProcess, watch, faults } = parseArguments(args);
   checkNode();
+  const dispose = endWithChildren();
   process.stdout.write('Rookery\n\n');
   await step('packages', (say) => ensurePackages(root, say));
-  const buildAll = () => buildInChild(faults ? ['--fault'] : []);
-  await step('bundles', async () => (bundlesAreFresh(faults) ? 'up to date' : (await buildAll(), 'built')));
-  await step('web', async () => (webIsFresh() ? 'up to date' : (await buildInChild(['--web']), 'built')));
+  await step('bundles', () => ensureBundles(faults));
+  await step('web', ensureWeb);
   const dist = distFolder(faults);
   const { supervise } = await import(pathToFileURL(join(dist, 'supervise.mjs')).href);
   const rebuild = async (web) => {
     if (web) await buildInChild(['--web']);
-    return bundlesAreFresh(faults) ? [] : buildAll();
+    return bundlesAreFresh(faults) ? [] : buildInChild(faults ? ['--fault'] : []);
   };
+  // From here on the supervisor hears the signals.
+  dispose();
   await supervise({ root, dist, oneProcess, watch, env: process.env, step, rebuild });
 }
 

@@ -2,9 +2,9 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-function onPath(names) {
+function onPath(names, env) {
   for (const name of names) {
-    for (const folder of (process.env.PATH ?? '').split(delimiter)) {
+    for (const folder of (env.PATH ?? '').split(delimiter)) {
       const path = join(folder, name);
       try {
         accessSync(path, constants.X_OK);
@@ -48,7 +48,7 @@ export function findParts(env = process.env) {
   const missing = [];
   for (const part of parts) {
     const given = env[part.variable];
-    const path = given ? (existsSync(given) ? given : null) : onPath(part.programs);
+    const path = given ? (existsSync(given) ? given : null) : onPath(part.programs, env);
     if (path === null) missing.push(part);
     else found.push({ ...part, path });
   }

@@ -1,11 +1,11 @@
 // `npm test`: installs what is missing, builds, typechecks and runs every test on ports and folders of its own.
 // Arguments go on to vitest (`npm test -- tests/e2e`); --nightly also runs the tests that take long.
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildInChild, bundlesAreFresh, root, webIsFresh } from './build.mjs';
+import { ensureBundles, ensureWeb, root } from './build.mjs';
 import { checkNode, ensurePackages } from './packages.mjs';
-import { run, tail } from './run.mjs';
+import { endWithChildren, run, tail } from './run.mjs';
 import { report, StepError, step } from './steps.mjs';
 import { findParts } from './suites.mjs';
 
@@ -15,7 +15,9 @@ const inCi = /^(1|true)$/i.test(process.env.CI ?? '');
 function cleanEnvironment() {
   const kept = ['ROOKERY_NATS_SERVER'];
   const env = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !name.startsWith('ROOKERY_') || kept.includes(name) || name.startsWith('ROOKERY_TEST_')),
+    Object.entries(process.env).filter(
+      ([name]) => !name.startsWith('ROOKERY_') || kept.includes(name) || name.startsWith('ROOKERY_TEST_'),
+    ),
   );
   return { ...env, NO_COLOR: '1' };
 }
@@ -23,7 +25,7 @@ function cleanEnvironment() {
 async function obtainNats(say) {
   const code =
     "import { obtainServer } from '@rookery/nats';" +
-    "const { path, origin } = await obtainServer(process.env, (text) => console.error(text));" +
+    'const { path, origin } = await obtainServer(process.env, (text) => console.error(text));' +
     'console.log(JSON.stringify({ path, origin }));';
   say('looking for nats-server 2.15 or newer');
   const { code: exit, output } = await run(
@@ -31,14 +33,14 @@ async function obtainNats(say) {
     ['--import', 'tsx', '--input-type=module', '--eval', code],
     { cwd: join(root, 'infra') },
   );
-  if (exit !== 0) throw new StepError(`nats-server could not be had:\n${tail(output)}`, 'Set ROOKERY_NATS_SERVER to one.');
+  if (exit !== 0)
+    throw new StepError(`nats-server could not be had:\n${tail(output)}`, 'Set ROOKERY_NATS_SERVER to one.');
   return JSON.parse(output.trim().split('\n').at(-1));
 }
 
 async function typecheck() {
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
-  const programs = ['tsconfig.json', ...(existsSync(join(root, 'apps/web/tsconfig.json')) ? ['apps/web'] : [])];
-  for (const program of programs) {
+  for (const program of ['tsconfig.json', 'apps/web']) {
     const { code, output } = await run(process.execPath, [tsc, '-p', program], { cwd: root });
     if (code !== 0) throw new StepError(`tsc -p ${program}:\n${tail(output, 40)}`, 'Mend the types.');
   }
@@ -84,15 +86,16 @@ async function main(args) {
   const nightly = args.includes('--nightly');
   const filters = args.filter((arg) => arg !== '--nightly');
   checkNode();
+  endWithChildren();
   await step('packages', (say) => ensurePackages(root, say));
   let nats;
   await step('nats-server', async (say) => {
     nats = await obtainNats(say);
     return `${nats.path} (${nats.origin})`;
   });
-  await step('bundles', async () => (bundlesAreFresh() ? 'up to date' : (await buildInChild([]), 'built')));
-  await step('fault build', async () => (bundlesAreFresh(true) ? 'up to date' : (await buildInChild(['--fault']), 'built')));
-  await step('web', async () => (webIsFresh() ? 'up to date' : (await buildInChild(['--web']), 'built')));
+  await step('bundles', () => ensureBundles());
+  await step('fault build', () => ensureBundles(true));
+  await step('web', ensureWeb);
   await step('types', typecheck);
 
   const { found, missing } = findParts();
@@ -108,7 +111,6 @@ async function main(args) {
   const folder = mkdtempSync(join(tmpdir(), 'rookery-test-'));
   const reports = [];
   for (const project of ['unit', 'system']) {
-    if (project === 'system' && !hasTests(join(root, 'tests'))) continue;
     reports.push(await runProject(project, filters, exclude, env, folder));
   }
   rmSync(folder, { recursive: true, force: true });
@@ -118,17 +120,13 @@ async function main(args) {
   const passed = sum('numPassedTests');
   const broken = reports.filter(({ code, numFailedTests = 0 }) => code !== 0 && numFailedTests === 0).length;
   const failed = sum('numFailedTests') + broken;
-  if (broken > 0) process.stdout.write('\nA test file could not be run, or an error came outside of a test: see above.\n');
+  if (broken > 0)
+    process.stdout.write('\nA test file could not be run, or an error came outside of a test: see above.\n');
   process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
   for (const { name, suites, get } of missing) {
     process.stdout.write(`Not run: ${suites.join(', ')} (needs ${name}: ${get})\n`);
   }
   process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
-}
-
-function hasTests(folder) {
-  if (!existsSync(folder)) return false;
-  return readdirSync(folder, { recursive: true }).some((name) => String(name).endsWith('.test.ts'));
 }
 
 main(process.argv.slice(2)).catch((error) => {

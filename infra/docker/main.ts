@@ -36,7 +36,9 @@ async function main(): Promise<void> {
       return;
     }
     default:
-      throw new Error('usage: docker.mjs init [HOMES NATS_HOME LISTEN] | run SERVICE | health SERVICE | fetch-nats FILE');
+      throw new Error(
+        'usage: docker.mjs init [HOMES NATS_HOME LISTEN] | run SERVICE | health SERVICE | fetch-nats FILE',
+      );
   }
 }
 

@@ -59,6 +59,8 @@ const EDGES = ['gateway', 'channels'];
 
 /** Public nkeys of the edges of a home, by edge. */
 export async function edgeKeysOf(home: string): Promise<Record<string, string>> {
-  const keys = await Promise.all(EDGES.map(async (edge) => [edge, publicKeyOf(await readSeed(home, edge), edge)] as const));
+  const keys = await Promise.all(
+    EDGES.map(async (edge) => [edge, publicKeyOf(await readSeed(home, edge), edge)] as const),
+  );
   return Object.fromEntries(keys);
 }

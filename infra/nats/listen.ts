@@ -11,7 +11,9 @@ export function parseListen(value: string, setting: string): Listen {
   const match = /^(\[[0-9a-fA-F:]+\]|[A-Za-z0-9.-]+):(\d{1,5})$/.exec(value);
   const port = Number(match?.[2]);
   if (match?.[1] === undefined || port > 65_535) {
-    throw new AppError('CONFIG_INVALID', { message: `${setting}: "${value}" is not host:port with a port up to 65535.` });
+    throw new AppError('CONFIG_INVALID', {
+      message: `${setting}: "${value}" is not host:port with a port up to 65535.`,
+    });
   }
   return { host: match[1].replace(/^\[|\]$/g, ''), port };
 }

@@ -31,7 +31,11 @@ async function removeStale(path: string, seen: string): Promise<void> {
  * Takes the lock file of a home, waiting up to `waitMs` for a holder that lives. A dead holder's lock is taken
  * over. HOME_LOCKED names the pid that holds it.
  */
-export async function lockHome(home: string, waitMs: number, say: (text: string) => void = () => {}): Promise<HomeLock> {
+export async function lockHome(
+  home: string,
+  waitMs: number,
+  say: (text: string) => void = () => {},
+): Promise<HomeLock> {
   const path = join(home, 'lock');
   const self = identify(process.pid);
   if (self === null) throw new Error('this process cannot read its own start time');

@@ -20,7 +20,10 @@ afterEach(() => {
 function sleeper(): { pid: number; ended: Promise<unknown> } {
   const child = spawn('sleep', ['60'], { stdio: 'ignore' });
   children.push(child);
-  return { pid: child.pid ?? 0, ended: new Promise((resolve) => child.once('exit', (_code, signal) => resolve(signal))) };
+  return {
+    pid: child.pid ?? 0,
+    ended: new Promise((resolve) => child.once('exit', (_code, signal) => resolve(signal))),
+  };
 }
 
 it('ends what an earlier supervisor recorded', async () => {
@@ -42,6 +45,18 @@ it('leaves a process alone that only has the same pid', async () => {
   expect(await endLeftovers(home, 1000)).toEqual([]);
   const identity = identify(other.pid);
   expect(identity !== null && isAlive(identity)).toBe(true);
+});
+
+it('finds a server that was never recorded by its pid file, and no other process', async () => {
+  const configuration = join(home, 'nats/nats.conf');
+  mkdirSync(join(home, 'nats'));
+  const server = spawn('sh', ['-c', `sleep 60; : ${configuration}`], { stdio: 'ignore' });
+  children.push(server);
+  const other = sleeper();
+  writeFileSync(join(home, 'nats/nats.pid'), String(other.pid));
+  expect(await endLeftovers(home, 1000)).toEqual([]);
+  writeFileSync(join(home, 'nats/nats.pid'), String(server.pid));
+  expect(await endLeftovers(home, 1000)).toEqual(['nats-server']);
 });
 
 it('has nothing to do in a new or damaged home', async () => {

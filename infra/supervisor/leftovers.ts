@@ -1,7 +1,7 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { endProcess, identify, isAlive, type ProcessIdentity } from './process-identity.ts';
+import { commandOf, endProcess, identify, isAlive, type ProcessIdentity } from './process-identity.ts';
 
 /** The processes that a supervisor started, so that the next one can end what a kill -9 left behind. */
 export interface RunRecord {
@@ -24,18 +24,30 @@ export function recordProcesses(home: string, running: readonly { name: string; 
   renameSync(`${path}.part`, path);
 }
 
-/** Ends processes of an earlier supervisor of this home that still run; gives their names. */
-export async function endLeftovers(home: string, graceMs: number): Promise<string[]> {
-  const text = await readFile(recordPath(home), 'utf8').catch(() => '');
-  let record: Partial<RunRecord>;
+async function readRecord(home: string): Promise<RunRecord['processes']> {
   try {
-    record = JSON.parse(text) as Partial<RunRecord>;
+    const record = JSON.parse(await readFile(recordPath(home), 'utf8')) as Partial<RunRecord>;
+    return record.processes ?? [];
   } catch {
     return [];
   }
-  const alive = (record.processes ?? []).filter((each) => isAlive(each));
+}
+
+/** A server of this home that was killed from above before it could be recorded, by its own pid file. */
+async function unrecordedServer(home: string): Promise<ProcessIdentity | null> {
+  const pid = Number(await readFile(join(home, 'nats', 'nats.pid'), 'utf8').catch(() => ''));
+  const ours = pid > 0 && commandOf(pid).includes(join(home, 'nats', 'nats.conf'));
+  return ours ? identify(pid) : null;
+}
+
+/** Ends processes of an earlier supervisor of this home that still run; gives their names. */
+export async function endLeftovers(home: string, graceMs: number): Promise<string[]> {
+  const alive = (await readRecord(home)).filter((each) => isAlive(each));
   // Services first: they may still be settling, and need the journal for it.
   await Promise.all(alive.filter(({ name }) => name !== 'nats-server').map((each) => endProcess(each, graceMs)));
   await Promise.all(alive.filter(({ name }) => name === 'nats-server').map((each) => endProcess(each, graceMs)));
-  return alive.map(({ name }) => name);
+  const server = await unrecordedServer(home);
+  if (server === null) return alive.map(({ name }) => name);
+  await endProcess(server, graceMs);
+  return [...alive.map(({ name }) => name), 'nats-server'];
 }

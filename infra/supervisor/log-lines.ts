@@ -33,5 +33,8 @@ export function noteworthy(line: string): string | null {
   if (typeof level !== 'number' || level < warnLevel) return null;
   const { message, code: inner } = (err ?? {}) as { message?: unknown; code?: unknown };
   const parts = [code ?? inner, msg, message === msg ? undefined : message];
-  return parts.filter((part) => typeof part === 'string' && part !== '').join(': ').slice(0, 500);
+  return parts
+    .filter((part) => typeof part === 'string' && part !== '')
+    .join(': ')
+    .slice(0, 500);
 }

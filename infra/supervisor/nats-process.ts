@@ -38,5 +38,14 @@ export async function superviseNats(options: NatsProcessOptions): Promise<Superv
       kill: () => void server.process.kill('SIGKILL'),
     };
   };
-  return new Supervised({ name: 'nats-server', launch, say, changed, baseMs, capMs, firstAttempts: 1, readyMs: 120_000 });
+  return new Supervised({
+    name: 'nats-server',
+    launch,
+    say,
+    changed,
+    baseMs,
+    capMs,
+    firstAttempts: 1,
+    readyMs: 120_000,
+  });
 }

@@ -4,7 +4,13 @@ import { start as startChannels } from '@rookery/channels';
 import { start as startGateway } from '@rookery/gateway';
 import { start as startMemory } from '@rookery/memory';
 import { toAppError } from '@rookery/protocol';
-import { logError, type RunningService, readServiceConfig, type ServiceName, type StartService } from '@rookery/service';
+import {
+  logError,
+  type RunningService,
+  readServiceConfig,
+  type ServiceName,
+  type StartService,
+} from '@rookery/service';
 import { start as startToolRunner } from '@rookery/tool-runner';
 
 /** The five services in the order in which they stop, each as its own NATS user. */

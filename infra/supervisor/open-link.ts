@@ -11,13 +11,16 @@ export function reachable({ host, port }: Listen): Listen {
 function post(listen: Listen, path: string, token: string, body: unknown): Promise<string> {
   return new Promise((resolve, reject) => {
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
-    const outgoing = request({ ...listen, path, method: 'POST', headers, timeout: 10_000, agent: false }, (response) => {
-      let text = '';
-      response.setEncoding('utf8').on('data', (part: string) => {
-        text += part;
-      });
-      response.once('end', () => resolve(text));
-    });
+    const outgoing = request(
+      { ...listen, path, method: 'POST', headers, timeout: 10_000, agent: false },
+      (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (part: string) => {
+          text += part;
+        });
+        response.once('end', () => resolve(text));
+      },
+    );
     outgoing.once('error', reject);
     outgoing.once('timeout', () => outgoing.destroy(new Error('the gateway does not answer')));
     outgoing.end(JSON.stringify(body));

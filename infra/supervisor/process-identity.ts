@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 
 /** A process that stays itself although pids are used again: pid and the time it started. */
 export interface ProcessIdentity {
@@ -21,6 +21,18 @@ export function startTimeOf(pid: number): string | null {
     return fields[0] === 'Z' ? null : `${boot}/${fields[19]}`;
   } catch {
     return null;
+  }
+}
+
+/** The command line of a process, its words separated by blanks; '' where there is none. */
+export function commandOf(pid: number): string {
+  if (process.platform !== 'linux') {
+    return spawnSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).stdout?.trim() ?? '';
+  }
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+  } catch {
+    return '';
   }
 }
 

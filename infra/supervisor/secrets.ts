@@ -61,5 +61,7 @@ export async function masterKey(home: string, env: NodeJS.ProcessEnv = process.e
 /** Value of ROOKERY_VAULT_KEYS for the given services. */
 export function vaultKeysFor(master: Buffer, services: readonly string[]): string {
   const buckets = new Set(services.flatMap((service) => vaultAccess[service] ?? []));
-  return JSON.stringify(Object.fromEntries([...buckets].map((bucket) => [bucket, Buffer.from(deriveKey(master, bucket)).toString('hex')])));
+  return JSON.stringify(
+    Object.fromEntries([...buckets].map((bucket) => [bucket, Buffer.from(deriveKey(master, bucket)).toString('hex')])),
+  );
 }

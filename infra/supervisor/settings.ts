@@ -14,7 +14,10 @@ export interface SupervisorSettings {
 }
 
 function invalid(setting: string, value: string, expected: string): AppError {
-  return new AppError('CONFIG_INVALID', { message: `${setting}: "${value}" is not ${expected}.`, details: { setting } });
+  return new AppError('CONFIG_INVALID', {
+    message: `${setting}: "${value}" is not ${expected}.`,
+    details: { setting },
+  });
 }
 
 function replicasOf(env: NodeJS.ProcessEnv): number {

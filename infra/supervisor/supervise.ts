@@ -56,7 +56,9 @@ export async function supervise(options: SuperviseOptions): Promise<void> {
     if (left.length > 0) say(`ended what an earlier start had left running: ${left.join(', ')}`);
     const link = await startHouse(house, settings, options, signals);
     process.stdout.write(`\nRookery ready in ${(performance.now() / 1000).toFixed(1)} s\n\n  ${link}\n\n`);
-    process.stdout.write('  The link works once, for five minutes; `npx rookery open` prints a new one. Ctrl-C stops.\n\n');
+    process.stdout.write(
+      '  The link works once, for five minutes; `npx rookery open` prints a new one. Ctrl-C stops.\n\n',
+    );
     const watching = options.watch ? watchSources(options.root, options.rebuild, house.services, say) : null;
     say(`stopping (${await signals.stopped})`);
     watching?.close();

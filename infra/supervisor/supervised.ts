@@ -64,7 +64,10 @@ export class Supervised {
   start(): Promise<void> {
     this.#wanted = true;
     const ready = new Promise<void>((resolve, reject) => {
-      const timer = setTimeout(() => this.#giveUp(`is not ready after ${this.#options.readyMs / 1000} s`), this.#options.readyMs);
+      const timer = setTimeout(
+        () => this.#giveUp(`is not ready after ${this.#options.readyMs / 1000} s`),
+        this.#options.readyMs,
+      );
       const settle = (then: () => void) => {
         clearTimeout(timer);
         this.#first = null;

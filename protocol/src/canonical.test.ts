@@ -6,12 +6,18 @@ import { canonicalJson, canonicalSha256, sha256Hex, uuid5Hex } from './canonical
 function turned(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(turned);
   if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(Object.entries(value).reverse().map(([key, member]) => [key, turned(member)]));
+  return Object.fromEntries(
+    Object.entries(value)
+      .reverse()
+      .map(([key, member]) => [key, turned(member)]),
+  );
 }
 
 describe('canonical JSON', () => {
   it('sorts keys, has no spaces and leaves out what is undefined', () => {
-    expect(canonicalJson({ b: [1, { d: null, c: '鸟' }], a: undefined, A: true })).toBe('{"A":true,"b":[1,{"c":"鸟","d":null}]}');
+    expect(canonicalJson({ b: [1, { d: null, c: '鸟' }], a: undefined, A: true })).toBe(
+      '{"A":true,"b":[1,{"c":"鸟","d":null}]}',
+    );
     expect(canonicalJson([undefined, null])).toBe('[null,null]');
   });
 

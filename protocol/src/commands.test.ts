@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { commandRequestSchema, hookReceiveSchema, toolInspectSchema, toolInvokeSchema, workspacePrepareSchema, writerName } from './commands.ts';
+import {
+  commandRequestSchema,
+  hookReceiveSchema,
+  toolInspectSchema,
+  toolInvokeSchema,
+  workspacePrepareSchema,
+  writerName,
+} from './commands.ts';
 
 const request = { v: 1, method: 'turn.start', params: {}, commandId: 'c', agentId: 'main', world: 'home' };
 const invoke = {
@@ -32,8 +39,15 @@ describe('requests between services', () => {
 
   it('to a tool are whole', () => {
     expect(toolInvokeSchema.safeParse(invoke).success).toBe(true);
-    for (const key of Object.keys(invoke)) expect(toolInvokeSchema.safeParse({ ...invoke, [key]: undefined }).success).toBe(false);
-    for (const bad of [{ stepOrdinal: 0 }, { intentSeq: 0 }, { argsSha256: 'a' }, { arguments: [] }, { workspaceRoot: 'x'.repeat(4097) }]) {
+    for (const key of Object.keys(invoke))
+      expect(toolInvokeSchema.safeParse({ ...invoke, [key]: undefined }).success).toBe(false);
+    for (const bad of [
+      { stepOrdinal: 0 },
+      { intentSeq: 0 },
+      { argsSha256: 'a' },
+      { arguments: [] },
+      { workspaceRoot: 'x'.repeat(4097) },
+    ]) {
       expect(toolInvokeSchema.safeParse({ ...invoke, ...bad }).success).toBe(false);
     }
   });

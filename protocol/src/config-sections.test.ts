@@ -1,10 +1,30 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { baseUrlSchema, type ConfigSection, configDefaults, configSections, providerIdSchema, webhookNameSchema } from './config-sections.ts';
+import {
+  baseUrlSchema,
+  type ConfigSection,
+  configDefaults,
+  configSections,
+  providerIdSchema,
+  webhookNameSchema,
+} from './config-sections.ts';
 
 const model = { displayName: 'M', enabled: true, supportsTools: true, contextWindow: 1 };
-const provider = { displayName: 'P', origin: 'custom', baseUrl: 'https://example.test/v1', apiKey: null, models: { m: model } };
-const webhook = { kind: 'webhook', enabled: true, secret: 'vault("ci","secret")', answerUrl: null, providerId: 'p', modelId: 'm' };
+const provider = {
+  displayName: 'P',
+  origin: 'custom',
+  baseUrl: 'https://example.test/v1',
+  apiKey: null,
+  models: { m: model },
+};
+const webhook = {
+  kind: 'webhook',
+  enabled: true,
+  secret: 'vault("ci","secret")',
+  answerUrl: null,
+  providerId: 'p',
+  modelId: 'm',
+};
 const accepts = (section: ConfigSection, value: unknown): boolean => configSections[section].safeParse(value).success;
 const providers = (change: object, id = 'p'): unknown => ({ providers: { [id]: { ...provider, ...change } } });
 const models = (change: object, id = 'm'): unknown => providers({ models: { [id]: { ...model, ...change } } });
@@ -28,12 +48,14 @@ describe('sections of the configuration', () => {
     expect(accepts('providers', providers({ more: 1 }))).toBe(false);
     expect(accepts('providers', providers({ origin: 'other' }))).toBe(false);
     expect(accepts('providers', providers({ displayName: 'x'.repeat(200) }))).toBe(true);
-    for (const displayName of ['', 'x'.repeat(201), 'a\nb', 'a\u0000']) expect(accepts('providers', providers({ displayName }))).toBe(false);
+    for (const displayName of ['', 'x'.repeat(201), 'a\nb', 'a\u0000'])
+      expect(accepts('providers', providers({ displayName }))).toBe(false);
   });
 
   it('take a model with its limits', () => {
     expect(accepts('providers', models({ contextWindow: Number.MAX_SAFE_INTEGER }))).toBe(true);
-    for (const contextWindow of [0, -1, 1.5, Number.MAX_SAFE_INTEGER + 1, '1']) expect(accepts('providers', models({ contextWindow }))).toBe(false);
+    for (const contextWindow of [0, -1, 1.5, Number.MAX_SAFE_INTEGER + 1, '1'])
+      expect(accepts('providers', models({ contextWindow }))).toBe(false);
     expect(accepts('providers', models({ reasoningEfforts: ['none', 'ultra'], reasoningEffort: 'xhigh' }))).toBe(true);
     expect(accepts('providers', models({ reasoningEffort: 'extreme' }))).toBe(false);
     expect(accepts('providers', models({}, 'x'.repeat(200)))).toBe(true);
@@ -64,7 +86,9 @@ describe('ids', () => {
   });
   it('of a webhook have neither dots nor underscores', () => {
     expect(['ci', 'a-1'].every((name) => webhookNameSchema.safeParse(name).success)).toBe(true);
-    expect(['a.b', 'a_b', 'A', '', '-a', 'a/b', 'x'.repeat(65)].some((name) => webhookNameSchema.safeParse(name).success)).toBe(false);
+    expect(
+      ['a.b', 'a_b', 'A', '', '-a', 'a/b', 'x'.repeat(65)].some((name) => webhookNameSchema.safeParse(name).success),
+    ).toBe(false);
   });
 });
 

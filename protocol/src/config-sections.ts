@@ -9,7 +9,8 @@ const printable = (max: number) => z.string().min(1).max(max).regex(/^[^\p{Cc}]+
 export const reasoningEfforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max', 'ultra'] as const;
 export const reasoningEffortSchema = z.enum(reasoningEfforts);
 
-export const providerIdSchema = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/);
+export const PROVIDER_ID = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+export const providerIdSchema = z.string().regex(PROVIDER_ID);
 /** Ids that a custom provider cannot take. */
 export const reservedProviderIds: readonly string[] = ['deepseek', 'scripted', 'demo'];
 

@@ -53,7 +53,9 @@ describe('the time of a commit', () => {
         for (const now of readings) {
           const at: string = commitTime(now, previous);
           expect(at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-          expect(Date.parse(at)).toBeGreaterThanOrEqual(Math.max(now.getTime(), previous === null ? 0 : Date.parse(previous)));
+          expect(Date.parse(at)).toBeGreaterThanOrEqual(
+            Math.max(now.getTime(), previous === null ? 0 : Date.parse(previous)),
+          );
           previous = at;
         }
       }),

@@ -45,7 +45,7 @@ describe('the table of errors', () => {
     ['PROTOCOL_UNSUPPORTED', -32_001],
     ['ALREADY_INITIALIZED', -32_002],
     ['PROVIDER_FAILED', -32_010],
-  ])('%s is the document\'s %i', (code, rpc) => {
+  ])("%s is the document's %i", (code, rpc) => {
     expect(errorTable[code].rpc).toBe(rpc);
   });
 
@@ -64,17 +64,26 @@ describe('the table of errors', () => {
 describe('an error', () => {
   it('travels as code, sentence, advice and details, and comes back', () => {
     fc.assert(
-      fc.property(fc.constantFrom(...codes), fc.string(), fc.dictionary(fc.string(), fc.jsonValue()), (code, message, details) => {
-        const wire: unknown = JSON.parse(JSON.stringify(new AppError(code, { message, details }).toBody()));
-        const back = errorFromBody(wire);
-        expect(back).toMatchObject({ code, message, retry: errorTable[code].retry });
-        expect(JSON.stringify(back.details)).toBe(JSON.stringify(details));
-      }),
+      fc.property(
+        fc.constantFrom(...codes),
+        fc.string(),
+        fc.dictionary(fc.string(), fc.jsonValue()),
+        (code, message, details) => {
+          const wire: unknown = JSON.parse(JSON.stringify(new AppError(code, { message, details }).toBody()));
+          const back = errorFromBody(wire);
+          expect(back).toMatchObject({ code, message, retry: errorTable[code].retry });
+          expect(JSON.stringify(back.details)).toBe(JSON.stringify(details));
+        },
+      ),
     );
   });
 
   it('says its own sentence, and nothing of details where there are none', () => {
-    expect(new AppError('THREAD_BUSY').toBody()).toEqual({ code: 'THREAD_BUSY', message: errorTable.THREAD_BUSY.en, retry: 'safe' });
+    expect(new AppError('THREAD_BUSY').toBody()).toEqual({
+      code: 'THREAD_BUSY',
+      message: errorTable.THREAD_BUSY.en,
+      retry: 'safe',
+    });
   });
 
   it('keeps its cause to itself', () => {

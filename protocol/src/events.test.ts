@@ -2,7 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { checkEvent, conversationEventTypes, eventSchemas, isConversationEvent } from './events.ts';
 
 const at = '2026-01-01T00:00:00.000Z';
-const thread = { id: 't', title: null, defaultBranchId: 'b', workspace: null, createdAt: at, updatedAt: at, archivedAt: null };
+const thread = {
+  id: 't',
+  title: null,
+  defaultBranchId: 'b',
+  workspace: null,
+  createdAt: at,
+  updatedAt: at,
+  archivedAt: null,
+};
 const item = {
   id: 'i',
   turnId: 'u',
@@ -53,11 +61,15 @@ describe('events', () => {
 
   it('are named in the past tense with a dot, and the internal ones are none of the fifteen', () => {
     for (const type of Object.keys(eventSchemas)) expect(type).toMatch(/^[a-z]+\.[a-z_]+$/);
-    for (const type of ['run.claimed', 'command.accepted', 'run.steers_left', 'toString']) expect(isConversationEvent(type)).toBe(false);
+    for (const type of ['run.claimed', 'command.accepted', 'run.steers_left', 'toString'])
+      expect(isConversationEvent(type)).toBe(false);
   });
 
   it.each<[string, Record<string, unknown>]>([
-    ['thread.created', { thread, branch: { id: 'b', threadId: 't', createdAt: at, isDefault: true }, clientRequestId: 'c' }],
+    [
+      'thread.created',
+      { thread, branch: { id: 'b', threadId: 't', createdAt: at, isDefault: true }, clientRequestId: 'c' },
+    ],
     ['thread.renamed', { thread }],
     ['run.state_changed', { status: 'queued' }],
     ['item.started', { item }],
@@ -117,6 +129,11 @@ describe('events', () => {
     const payload = { stepOrdinal: 1, preparedAt: at, contextRevision, stepInput };
     expect(ok('model.input_prepared', payload)).toBe(true);
     expect(ok('model.input_prepared', { ...payload, contextRevision: null })).toBe(true);
-    expect(ok('model.input_prepared', { ...payload, contextRevision: { ...contextRevision, historyGroups: [group, group, group] } })).toBe(false);
+    expect(
+      ok('model.input_prepared', {
+        ...payload,
+        contextRevision: { ...contextRevision, historyGroups: [group, group, group] },
+      }),
+    ).toBe(false);
   });
 });

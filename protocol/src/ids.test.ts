@@ -63,7 +63,9 @@ describe('derived ids', () => {
         expect(threadIdOf(homeId, one)).not.toBe(threadIdOf(other, one));
         expect(turnIdsOf(homeId, 'thread_1', one).runId).not.toBe(turnIdsOf(homeId, 'thread_2', one).runId);
         expect(memoryIdOf(homeId, 'main', one)).not.toBe(memoryIdOf(homeId, 'other', one));
-        expect(commandIdOf(homeId, 'thread.create', '', one) === commandIdOf(homeId, 'thread.create', '', two)).toBe(one === two);
+        expect(commandIdOf(homeId, 'thread.create', '', one) === commandIdOf(homeId, 'thread.create', '', two)).toBe(
+          one === two,
+        );
         expect(commandIdOf(homeId, 'turn.start', 't', one)).not.toBe(commandIdOf(homeId, 'run.steer', 't', one));
       }),
     );

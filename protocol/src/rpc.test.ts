@@ -6,7 +6,13 @@ const accepts = (method: RpcMethod, params: unknown): boolean => rpcParams[metho
 
 const model = { id: 'm', displayName: 'M', contextWindow: 32_768 };
 const webhook = { kind: 'webhook', name: 'ci', secret: x(16), providerId: 'p', modelId: 'm' };
-const custom = { kind: 'custom', providerId: 'p', displayName: 'P', baseUrl: 'https://example.test/v1', models: [model] };
+const custom = {
+  kind: 'custom',
+  providerId: 'p',
+  displayName: 'P',
+  baseUrl: 'https://example.test/v1',
+  models: [model],
+};
 const memory = { kind: 'fact', scope: { type: 'global', key: null }, content: 'A fact', clientRequestId: 'c' };
 const turn = { threadId: 't', branchId: 'b', content: 'Hello', providerId: 'p', modelId: 'm', clientRequestId: 'c' };
 const steer = { runId: 'r', content: 'x', expectedRunId: 'r', clientRequestId: 'c' };
@@ -53,7 +59,20 @@ const sides: [RpcMethod, string, unknown[], unknown[]][] = [
   ['initialize', 'protocolVersion', [12, 13, 99], ['13', 1.5, null]],
   ['thread.create', 'title', [null, '', x(200), `  ${x(200)}  `], [x(201), 7]],
   ['thread.create', 'clientRequestId', [x(1), x(200)], ['', x(201), null]],
-  ['thread.create', 'workspace', [null, { rootUri: x(4096) }, { rootUri: '/w', id: x(200), name: x(200), kind: 'project' }], [{}, { rootUri: '' }, { rootUri: x(4097) }, { rootUri: '/w', name: x(201) }, { rootUri: '/w', id: '' }, { rootUri: '/w', kind: 'managed' }, '/w']],
+  [
+    'thread.create',
+    'workspace',
+    [null, { rootUri: x(4096) }, { rootUri: '/w', id: x(200), name: x(200), kind: 'project' }],
+    [
+      {},
+      { rootUri: '' },
+      { rootUri: x(4097) },
+      { rootUri: '/w', name: x(201) },
+      { rootUri: '/w', id: '' },
+      { rootUri: '/w', kind: 'managed' },
+      '/w',
+    ],
+  ],
   ['thread.rename', 'title', [null, x(200)], [x(201), undefined]],
   ['thread.get', 'threadId', [x(1), x(200)], ['', x(201), 1]],
   ['thread.list', 'limit', [1, 100], [0, 101, 1.5, '1']],
@@ -66,21 +85,71 @@ const sides: [RpcMethod, string, unknown[], unknown[]][] = [
   ['run.steer', 'clientRequestId', [x(1), x(200)], ['', x(201), undefined]],
   ['event.replay', 'afterSeq', [0, Number.MAX_SAFE_INTEGER], [-1, 0.5, Number.MAX_SAFE_INTEGER + 1]],
   ['event.replay', 'limit', [1, 1000], [0, 1001]],
-  ['event.replay', 'filter', [null, {}, { threadIds: Array(100).fill('t') }, { types: Array(50).fill('item.delta') }], [{ threadIds: [] }, { threadIds: Array(101).fill('t') }, { types: [] }, { types: Array(51).fill('a') }, { types: [x(101)] }, { more: 1 }]],
+  [
+    'event.replay',
+    'filter',
+    [null, {}, { threadIds: Array(100).fill('t') }, { types: Array(50).fill('item.delta') }],
+    [
+      { threadIds: [] },
+      { threadIds: Array(101).fill('t') },
+      { types: [] },
+      { types: Array(51).fill('a') },
+      { types: [x(101)] },
+      { more: 1 },
+    ],
+  ],
   ['event.subscribe', 'filter', [null, { threadIds: ['t'] }], [undefined, 't']],
   ['provider.configure', 'providerId', ['p', ' P ', `a${x(63)}`], ['', '-p', `a${x(64)}`, 'a b']],
   ['provider.configure', 'displayName', [x(200)], ['', x(201)]],
   ['provider.configure', 'apiKey', [undefined, '', x(8192)], [x(8193), ' key', 'key\n', 'a\u0000b']],
-  ['provider.configure', 'headers', [{}, { [x(200)]: x(8192) }, { "X-!#$%&'*+.^_`|~": '' }], [{ '': 'v' }, { [x(201)]: 'v' }, { 'a b': 'v' }, { 'a:': 'v' }, { a: x(8193) }, { a: 'b\r\nc' }]],
-  ['provider.configure', 'models', [[model], Array(1000).fill(model), [{ id: x(200) }]], [[], Array(1001).fill(model), [{ id: '' }], [{ id: x(201) }], [{ id: 'm', contextWindow: 0 }], [{ id: 'm', more: 1 }]]],
+  [
+    'provider.configure',
+    'headers',
+    [{}, { [x(200)]: x(8192) }, { "X-!#$%&'*+.^_`|~": '' }],
+    [{ '': 'v' }, { [x(201)]: 'v' }, { 'a b': 'v' }, { 'a:': 'v' }, { a: x(8193) }, { a: 'b\r\nc' }],
+  ],
+  [
+    'provider.configure',
+    'models',
+    [[model], Array(1000).fill(model), [{ id: x(200) }]],
+    [
+      [],
+      Array(1001).fill(model),
+      [{ id: '' }],
+      [{ id: x(201) }],
+      [{ id: 'm', contextWindow: 0 }],
+      [{ id: 'm', more: 1 }],
+    ],
+  ],
   ['provider.configure', 'kind', ['custom'], ['anthropic', undefined]],
   ['model.set_limits', 'contextWindow', [1, Number.MAX_SAFE_INTEGER], [0, 1.5, Number.MAX_SAFE_INTEGER + 1]],
   ['model.set_limits', 'reasoningEffort', [null, undefined, 'none', 'ultra'], ['extreme', 1]],
   ['model.set_enabled', 'enabled', [true, false], ['true', 1, null]],
   ['memory.create', 'content', [x(2048), 'a\tb\nc\rd'], ['', ' \n', x(2049), 'a\u0000', 'a\u001b[0m', 'a\u007f']],
   ['memory.create', 'kind', ['fact', 'preference', 'relationship', 'project'], ['rule', null]],
-  ['memory.create', 'scope', [{ type: 'workspace', key: x(200) }, { type: 'workspace', key: ` ${x(200)} ` }], [{ type: 'workspace', key: '' }, { type: 'workspace', key: '  ' }, { type: 'workspace', key: x(201) }, { type: 'workspace', key: null }, { type: 'global', key: 'k' }, { type: 'global' }, { type: 'galaxy', key: null }]],
-  ['memory.create', 'source', [undefined, { type: 'session_item', itemId: 'i' }], [null, { type: 'file', itemId: 'i' }, { type: 'session_item' }]],
+  [
+    'memory.create',
+    'scope',
+    [
+      { type: 'workspace', key: x(200) },
+      { type: 'workspace', key: ` ${x(200)} ` },
+    ],
+    [
+      { type: 'workspace', key: '' },
+      { type: 'workspace', key: '  ' },
+      { type: 'workspace', key: x(201) },
+      { type: 'workspace', key: null },
+      { type: 'global', key: 'k' },
+      { type: 'global' },
+      { type: 'galaxy', key: null },
+    ],
+  ],
+  [
+    'memory.create',
+    'source',
+    [undefined, { type: 'session_item', itemId: 'i' }],
+    [null, { type: 'file', itemId: 'i' }, { type: 'session_item' }],
+  ],
   ['memory.correct', 'expectedRevision', [1, 2], [0, -1, 1.5, '1']],
   ['memory.list', 'cursor', [x(1024)], [x(1025)]],
   ['memory.list', 'limit', [1, 100], [0, 101]],
@@ -100,8 +169,10 @@ describe('parameters', () => {
   });
 
   it.each(sides)('of %s hold to the limit of %s', (method, key, inside, outside) => {
-    for (const value of inside) expect([value, accepts(method, { ...taken[method], [key]: value })]).toEqual([value, true]);
-    for (const value of outside) expect([value, accepts(method, { ...taken[method], [key]: value })]).toEqual([value, false]);
+    for (const value of inside)
+      expect([value, accepts(method, { ...taken[method], [key]: value })]).toEqual([value, true]);
+    for (const value of outside)
+      expect([value, accepts(method, { ...taken[method], [key]: value })]).toEqual([value, false]);
   });
 
   it('have the defaults of the document', () => {
@@ -117,11 +188,19 @@ describe('parameters', () => {
   it('are cleaned as the document says', () => {
     expect(rpcParams['thread.create'].parse({ title: '  A title ' }).title).toBe('A title');
     expect(rpcParams['thread.rename'].parse({ threadId: 't', title: ' \n ' }).title).toBeNull();
-    expect(rpcParams['provider.configure'].parse({ ...custom, providerId: ' MyProvider ', baseUrl: 'https://example.test/v1/' })).toMatchObject({
+    expect(
+      rpcParams['provider.configure'].parse({
+        ...custom,
+        providerId: ' MyProvider ',
+        baseUrl: 'https://example.test/v1/',
+      }),
+    ).toMatchObject({
       providerId: 'myprovider',
       baseUrl: 'https://example.test/v1',
     });
-    expect(rpcParams['memory.create'].parse({ ...memory, scope: { type: 'workspace', key: ' k ' } }).scope.key).toBe('k');
+    expect(rpcParams['memory.create'].parse({ ...memory, scope: { type: 'workspace', key: ' k ' } }).scope.key).toBe(
+      'k',
+    );
   });
 
   it('of DeepSeek need a key and no address', () => {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { baseUrlSchema, providerIdSchema, reasoningEffortSchema, webhookNameSchema } from './config-sections.ts';
+import { baseUrlSchema, PROVIDER_ID, providerIdSchema, reasoningEffortSchema, webhookNameSchema } from './config-sections.ts';
 import { limits } from './limits.ts';
 import { idSchema } from './records.ts';
 
@@ -8,8 +8,8 @@ import { idSchema } from './records.ts';
 const clientRequestId = z.string().min(1).max(limits.clientRequestIdChars);
 const title = z
   .string()
-  .transform((value) => value.trim())
-  .pipe(z.string().max(limits.titleChars))
+  .trim()
+  .max(limits.titleChars)
   .transform((value) => (value === '' ? null : value))
   .nullable();
 const page = (cursorChars: number) => ({
@@ -60,10 +60,7 @@ export const memoryScopeSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('global'), key: z.null() }),
   z.strictObject({
     type: z.literal('workspace'),
-    key: z
-      .string()
-      .transform((value) => value.trim())
-      .pipe(z.string().min(1).max(limits.memoryScopeKeyChars)),
+    key: z.string().trim().min(1).max(limits.memoryScopeKeyChars),
   }),
 ]);
 
@@ -104,7 +101,7 @@ export const rpcParams = {
     z.strictObject({ kind: z.literal('deepseek'), apiKey: apiKey.min(1), models: modelList }),
     z.strictObject({
       kind: z.literal('custom'),
-      providerId: z.string().transform((value) => value.trim().toLowerCase()).pipe(providerIdSchema),
+      providerId: z.string().trim().toLowerCase().regex(PROVIDER_ID),
       displayName: z.string().min(1).max(200),
       baseUrl: baseUrlSchema,
       /** Absent keeps the saved key, an empty one removes it. */

@@ -41,7 +41,11 @@ const subject: fc.Arbitrary<JournalSubject> = fc.oneof(
 function matches(filter: string, name: string): boolean {
   const parts = name.split('.');
   const wanted = filter.split('.');
-  if (wanted.at(-1) === '>') return parts.length >= wanted.length && matches(wanted.slice(0, -1).join('.'), parts.slice(0, wanted.length - 1).join('.'));
+  if (wanted.at(-1) === '>')
+    return (
+      parts.length >= wanted.length &&
+      matches(wanted.slice(0, -1).join('.'), parts.slice(0, wanted.length - 1).join('.'))
+    );
   return wanted.length === parts.length && wanted.every((part, index) => part === '*' || part === parts[index]);
 }
 
@@ -51,7 +55,10 @@ describe('subjects of the journal', () => {
     [{ kind: 'run', world: 'home', threadId: 't1', runId: 'r1' }, 'journal.home.thread.t1.run.r1'],
     [{ kind: 'approval', world: 'home', threadId: 't1', approvalId: 'a1' }, 'journal.home.thread.t1.approval.a1'],
     [{ kind: 'process', world: 'home', threadId: 't1', processId: 'p1' }, 'journal.home.thread.t1.process.p1'],
-    [{ kind: 'channel', world: 'home', channel: 'webhook', account: 'ci', chat: 'a.b' }, 'journal.home.channel.webhook.ci.b64-YS5i'],
+    [
+      { kind: 'channel', world: 'home', channel: 'webhook', account: 'ci', chat: 'a.b' },
+      'journal.home.channel.webhook.ci.b64-YS5i',
+    ],
     [{ kind: 'erasures', world: 'home' }, 'journal.home.erasures'],
     [{ kind: 'config' }, 'journal.config'],
     [{ kind: 'canary' }, 'journal.canary'],
@@ -108,7 +115,10 @@ describe('subjects of the journal', () => {
   });
 
   it('what is parsed is what would be written, for any text at all', () => {
-    const part = fc.oneof(fc.constantFrom('journal', 'memory', 'home', 'thread', 'run', 'channel', 'erasures', 'b64-', 'b64-YQ'), account);
+    const part = fc.oneof(
+      fc.constantFrom('journal', 'memory', 'home', 'thread', 'run', 'channel', 'erasures', 'b64-', 'b64-YQ'),
+      account,
+    );
     fc.assert(
       fc.property(fc.array(part, { maxLength: 8 }), (parts) => {
         const text = parts.join('.');
@@ -173,7 +183,8 @@ describe('filters', () => {
       fc.property(subject, token, token, (parts, world, threadId) => {
         const own = 'threadId' in parts && parts.world === world && parts.threadId === threadId;
         expect(matches(threadFilter(world, threadId), formatSubject(parts))).toBe(own);
-        if ('threadId' in parts) expect(matches(threadFilter(parts.world, parts.threadId), formatSubject(parts))).toBe(true);
+        if ('threadId' in parts)
+          expect(matches(threadFilter(parts.world, parts.threadId), formatSubject(parts))).toBe(true);
       }),
     );
   });
@@ -188,7 +199,10 @@ describe('instances', () => {
   it('tell the place that survives a restart from the boot', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 60 }), fc.nat({ max: 99 }), (host, slot) => {
-        const [one, two] = [parseInstance(instanceName(host, slot, 'aa')), parseInstance(instanceName(host, slot, 'bb'))];
+        const [one, two] = [
+          parseInstance(instanceName(host, slot, 'aa')),
+          parseInstance(instanceName(host, slot, 'bb')),
+        ];
         expect(one.place).toBe(two.place);
         expect([one.boot, two.boot]).toEqual(['aa', 'bb']);
         expect(isSubjectToken(instanceName(host, slot, 'aa'))).toBe(true);

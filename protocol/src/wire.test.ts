@@ -19,7 +19,18 @@ const item: Item = {
   createdAt: at,
   updatedAt: at,
 };
-const keys = ['seq', 'schemaVersion', 'type', 'threadId', 'branchId', 'turnId', 'runId', 'itemId', 'timestamp', 'payload'];
+const keys = [
+  'seq',
+  'schemaVersion',
+  'type',
+  'threadId',
+  'branchId',
+  'turnId',
+  'runId',
+  'itemId',
+  'timestamp',
+  'payload',
+];
 const storedCommit = (commit: Partial<Commit>, subject = 'journal.home.thread.t1.run.r1'): StoredCommit => ({
   streamSeq: 5,
   subject,
@@ -34,7 +45,11 @@ describe('an item as clients see it', () => {
 
   it('stays as it is where it is no result, no JSON, or not put back', () => {
     const blob = { blob: 'a'.repeat(64), bytes: 70_000, head: 'x' };
-    for (const other of [{ ...item, kind: 'message' as const }, { ...item, content: '{broken' }, { ...item, content: blob }]) {
+    for (const other of [
+      { ...item, kind: 'message' as const },
+      { ...item, content: '{broken' },
+      { ...item, content: blob },
+    ]) {
       expect(presentItem(other)).toBe(other);
     }
   });
@@ -47,7 +62,9 @@ describe('events on the wire', () => {
       { type: 'run.state_changed', payload: { status: 'running' } },
       { type: 'item.completed', itemId: 'i', payload: { item } },
     ];
-    const [changed, completed, ...more] = toWireEvents(storedCommit({ branchId: 'b', turnId: 'u', runId: 'r', events }));
+    const [changed, completed, ...more] = toWireEvents(
+      storedCommit({ branchId: 'b', turnId: 'u', runId: 'r', events }),
+    );
     expect(more).toEqual([]);
     expect(WIRE_SCHEMA_VERSION).toBe(11);
     expect(changed).toEqual({
@@ -71,7 +88,11 @@ describe('events on the wire', () => {
     const type = fc.constantFrom(...conversationEventTypes, 'run.claimed', 'command.accepted');
     fc.assert(
       fc.property(id, id, id, fc.array(fc.tuple(type, id), { minLength: 1 }), (branchId, turnId, runId, list) => {
-        const events = list.map(([name, itemId]) => ({ type: name, payload: {}, ...(itemId === undefined ? {} : { itemId }) }));
+        const events = list.map(([name, itemId]) => ({
+          type: name,
+          payload: {},
+          ...(itemId === undefined ? {} : { itemId }),
+        }));
         const scope = { ...(branchId && { branchId }), ...(turnId && { turnId }), ...(runId && { runId }) };
         const wire = toWireEvents(storedCommit({ ...scope, events }));
         expect(wire.map((event) => event.type)).toEqual(list.map(([name]) => name).filter(isConversationEvent));
@@ -89,12 +110,15 @@ describe('events on the wire', () => {
     );
   });
 
-  it.each(['journal.config', 'journal.canary', 'journal.home.channel.webhook.ci.default', 'memory.home.main.memory.m', 'other'])(
-    'are none for a commit on %s',
-    (subject) => {
-      expect(toWireEvents(storedCommit({ events: [{ type: 'thread.renamed', payload: {} }] }, subject))).toEqual([]);
-    },
-  );
+  it.each([
+    'journal.config',
+    'journal.canary',
+    'journal.home.channel.webhook.ci.default',
+    'memory.home.main.memory.m',
+    'other',
+  ])('are none for a commit on %s', (subject) => {
+    expect(toWireEvents(storedCommit({ events: [{ type: 'thread.renamed', payload: {} }] }, subject))).toEqual([]);
+  });
 });
 
 describe('a filter', () => {

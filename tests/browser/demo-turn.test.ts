@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { outcomes, type PageHouse, say, startPageHouse } from './page-house.ts';
+import { outcomes, type PageHouse, START_MS, say, startPageHouse, TEST_MS } from './page-house.ts';
 
 let house: PageHouse;
 
 beforeAll(async () => {
   house = await startPageHouse('demo');
-});
-afterAll(() => house.stop());
+}, START_MS);
+afterAll(() => house?.stop());
 
-describe('a turn with the demo provider', () => {
+describe('a turn with the demo provider', { timeout: TEST_MS }, () => {
   it('shows the tool call with its arguments and its real result, and the answer', async () => {
     const page = await house.open();
     await say(page, 'run: echo from-the-$((40+2))nd-shell');

@@ -1,7 +1,7 @@
 import { eventually } from '@rookery/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { watchShifts } from './layout-shift.ts';
-import { directed, outcomes, type PageHouse, say, startPageHouse } from './page-house.ts';
+import { directed, outcomes, type PageHouse, START_MS, say, startPageHouse, TEST_MS } from './page-house.ts';
 
 const MAX_SHIFT = 0.01;
 
@@ -22,10 +22,10 @@ let house: PageHouse;
 
 beforeAll(async () => {
   house = await startPageHouse('scripted');
-});
-afterAll(() => house.stop());
+}, START_MS);
+afterAll(() => house?.stop());
 
-describe('a streamed answer', () => {
+describe('a streamed answer', { timeout: TEST_MS }, () => {
   it('moves nothing on the page and keeps its end in view', async () => {
     const page = await house.open();
     await say(page, directed('warm up', { text: answer }));
@@ -64,17 +64,19 @@ describe('a streamed answer', () => {
     const card = await page.locator('[data-outcome]').innerText();
     expect(card).toContain('You stopped it.');
     expect(card).toContain('cancelled');
-    expect(await page.locator('.answer').innerText()).toMatch(/^(word ?)+$/);
+    expect(await page.locator('.answer .md').innerText()).toMatch(/^(word ?)+$/);
   });
 
   it('takes an addition while it works, and says so', async () => {
     const page = await house.open();
-    await say(page, directed('work', { tools: [{ name: 'process_start', arguments: { command: 'sleep 1' } }], text: 'x '.repeat(80), deltas: 80, delayMs: 30 }));
+    await say(page, directed('work', { tools: [{ name: 'process_start', arguments: { command: 'true' } }], text: 'x '.repeat(900), deltas: 900, delayMs: 30 }));
     await page.waitForSelector('.composer-box.steering');
     await say(page, 'and count the lines');
     await page.waitForSelector('.steer-note');
     expect(await page.locator('.bubble').last().innerText()).toBe('and count the lines');
     expect(await page.inputValue('#composer')).toBe('');
+    await page.press('#composer', 'Escape');
+    await outcomes(page, 1);
   });
 
   it('says in plain words and with its code why it failed', async () => {
@@ -87,7 +89,7 @@ describe('a streamed answer', () => {
   });
 });
 
-describe('a gateway that is killed in mid-stream', () => {
+describe('a gateway that is killed in mid-stream', { timeout: TEST_MS }, () => {
   it('is told in a banner, and the text is whole afterwards', async () => {
     const page = await house.open();
     const text = Array.from({ length: 200 }, (_, n) => `word${n}`).join(' ');
@@ -97,7 +99,7 @@ describe('a gateway that is killed in mid-stream', () => {
     await Promise.all([house.rookery.killAndWait('gateway'), told]);
     await page.waitForSelector('[data-status=connected]', { state: 'attached' });
     expect(await outcomes(page, 1)).toEqual(['completed']);
-    expect((await page.locator('.answer').innerText()).trim()).toBe(text);
+    expect((await page.locator('.answer .md').innerText()).trim()).toBe(text);
   });
 
   it('does not lose or double a message that was sent while it was away', async () => {

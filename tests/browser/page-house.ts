@@ -1,9 +1,14 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { checkout, startRookery, startScriptedModel, type Directive, type TestRookery } from '@rookery/testkit';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { hostDemo } from '../../infra/supervisor/demo.ts';
 import { launchBrowser } from './browser.ts';
+
+/** Patience for a busy machine: to start all of it and a browser, for one test, for one step of a page. */
+export const START_MS = 180_000;
+export const TEST_MS = 150_000;
+const STEP_MS = 100_000;
 
 /** The whole product with its page in a real browser. */
 export interface PageHouse {
@@ -23,7 +28,6 @@ export async function startPageHouse(provider: 'demo' | 'scripted'): Promise<Pag
   const rookery = await startRookery(model ? { modelUrl: model.url } : {});
   const demo = provider === 'demo' ? await hostDemo(rookery.home) : null;
   const browser = await launchBrowser();
-  const contexts: BrowserContext[] = [];
 
   const link = async () => {
     const client = await rookery.client();
@@ -33,7 +37,7 @@ export async function startPageHouse(provider: 'demo' | 'scripted'): Promise<Pag
   };
   const open = async () => {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-US' });
-    contexts.push(context);
+    context.setDefaultTimeout(STEP_MS);
     const page = await context.newPage();
     await page.goto(await link());
     await page.waitForSelector('.picker');

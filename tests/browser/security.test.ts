@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { directed, outcomes, type PageHouse, say, startPageHouse } from './page-house.ts';
+import { directed, outcomes, type PageHouse, START_MS, say, startPageHouse, TEST_MS } from './page-house.ts';
 
 const hostile = [
   'Text <img src="http://127.0.0.1:1/x.png" onerror="window.pwned = 1">',
@@ -16,8 +16,8 @@ let house: PageHouse;
 
 beforeAll(async () => {
   house = await startPageHouse('scripted');
-});
-afterAll(() => house.stop());
+}, START_MS);
+afterAll(() => house?.stop());
 
 /** Addresses that a page asks for outside its own server. */
 function foreignRequests(page: Page): string[] {
@@ -52,7 +52,7 @@ const upgradeWithoutKey = `new Promise((resolve) => {
   socket.onclose = () => resolve('refused');
 })`;
 
-describe('what a model, a tool or a person writes', () => {
+describe('what a model, a tool or a person writes', { timeout: TEST_MS }, () => {
   it('is text and safe links: nothing of it runs or is fetched', async () => {
     const page = await house.open();
     const foreign = foreignRequests(page);
@@ -111,7 +111,7 @@ describe('what a model, a tool or a person writes', () => {
   });
 });
 
-describe('signing in', () => {
+describe('signing in', { timeout: TEST_MS }, () => {
   it('takes the code out of the address, works once, and survives a reload', async () => {
     const context = await house.browser.newContext();
     const link = await house.link();

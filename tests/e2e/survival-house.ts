@@ -14,6 +14,7 @@ export interface SurvivalHouse {
   url: string;
   token: string;
   nats: { url: string; seed(user: string): string };
+  services: readonly string[];
   /** SIGKILLs a process; `restarted` resolves when the supervisor has started it again. */
   kill(name: Victim): Promise<{ restarted: Promise<void> }>;
   /** What the server says of itself. */
@@ -64,6 +65,7 @@ async function describe(house: RunningHouse): Promise<SurvivalHouse> {
     url: `http://${gateway.http.host}:${gateway.http.port}`,
     token: (await readFile(join(home, 'token'), 'utf8')).trim(),
     nats,
+    services: victims,
     kill: async (name) => {
       const pid = (await house.pids())[name];
       if (pid === undefined) throw new Error(`${name} does not run`);

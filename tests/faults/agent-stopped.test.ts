@@ -20,44 +20,47 @@ it.each([first, first + 1, first + 2])(
   'stops the holder of a run for longer than a takeover takes (seed %i): it writes nothing afterwards',
   async (seed) => {
     const random = seededRandom(seed);
-    await faultRow({ slots: { agent: 2 } }, async ({ rookery, follower, told, model }) => {
-      const client = await rookery.client();
-      const thread = await createThread(client);
-      const effects = join(rookery.home, 'effects');
-      const call = (n: number) => ({ name: 'process_start', arguments: { command: `echo call-${n} >> ${effects}` } });
-      const rounds = [1, 2, 3, 4].map((n) => [call(n)]);
-      const { runId } = await startTurn(
-        client,
-        thread,
-        `work #script ${JSON.stringify({ rounds, text: 'done', firstDelayMs: 60 })}`,
-      );
-      const claim = await eventually('the claim', async () =>
-        (await readStream(rookery.nats, 'JOURNAL')).find(
-          ({ subject, text }) => subject.endsWith(runId) && text.includes('run.claimed'),
-        ),
-      );
-      const holder: string = JSON.parse(claim.text).by;
-      const holderSlot = /-(\d+)-[^-]*$/.exec(holder)?.[1] === '1' ? 1 : 0;
-      await sleep(random.integer(0, 300));
-      rookery.service('agent', holderSlot).signal('SIGSTOP');
-      const settled = await waitSettled(follower.events, runId, 15_000).finally(() =>
-        rookery.service('agent', holderSlot).signal('SIGCONT'),
-      );
-      const requests = model.requests.length;
-      const ran = async () =>
-        (await readFile(effects, 'utf8').catch(() => '')).split('\n').filter((line) => line !== '');
-      const before = await ran();
-      // It may have finished before it was stopped; else another agent has settled for it.
-      if (settled.status !== 'completed')
-        expect(settled).toEqual({ status: 'failed', reasonCode: 'runtime_interrupted' });
-      await sleep(700);
-      told.effects = await ran();
-      expect(told.effects).toEqual(before);
-      expect(model.requests.length).toBe(requests);
+    await faultRow(
+      { slots: { agent: 2 }, services: ['gateway', 'agent', 'tool-runner'] },
+      async ({ rookery, follower, model }) => {
+        const client = await rookery.client();
+        const thread = await createThread(client);
+        const effects = join(rookery.home, 'effects');
+        const call = (n: number) => ({ name: 'process_start', arguments: { command: `echo call-${n} >> ${effects}` } });
+        const rounds = [1, 2, 3, 4].map((n) => [call(n)]);
+        const { runId } = await startTurn(
+          client,
+          thread,
+          `work #script ${JSON.stringify({ rounds, text: 'done', firstDelayMs: 60 })}`,
+        );
+        const claim = await eventually('the claim', async () =>
+          (await readStream(rookery.nats, 'JOURNAL')).find(
+            ({ subject, text }) => subject.endsWith(runId) && text.includes('run.claimed'),
+          ),
+        );
+        const holder: string = JSON.parse(claim.text).by;
+        const holderSlot = /-(\d+)-[^-]*$/.exec(holder)?.[1] === '1' ? 1 : 0;
+        await sleep(random.integer(0, 300));
+        rookery.service('agent', holderSlot).signal('SIGSTOP');
+        const ran = async () =>
+          (await readFile(effects, 'utf8').catch(() => '')).split('\n').filter((line) => line !== '');
+        const settled = await waitSettled(follower.events, runId, 15_000);
+        const requests = model.requests.length;
+        const before = await ran();
+        rookery.service('agent', holderSlot).signal('SIGCONT');
+        // It may have finished before it was stopped; else another agent has settled for it.
+        if (settled.status !== 'completed')
+          expect(settled).toEqual({ status: 'failed', reasonCode: 'runtime_interrupted' });
+        await sleep(700);
+        const after = await ran();
+        expect(after).toEqual(before);
+        expect(model.requests.length).toBe(requests);
 
-      const next = await startTurn(client, thread, 'go on #script {"text":"still here"}');
-      expect(await waitSettled(follower.events, next.runId)).toEqual({ status: 'completed', reasonCode: null });
-      await client.close();
-    });
+        const next = await startTurn(client, thread, 'go on #script {"text":"still here"}');
+        expect(await waitSettled(follower.events, next.runId)).toEqual({ status: 'completed', reasonCode: null });
+        await client.close();
+        return { effects: after };
+      },
+    );
   },
 );

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 const CLIENTS = 20;
 
 it('kills the gateway with 20 clients: each goes on behind its last event, without gap or repeat', async () => {
-  await faultRow({}, async ({ rookery, follower, told }) => {
+  await faultRow({ services: ['gateway', 'agent', 'tool-runner'] }, async ({ rookery, follower }) => {
     const { url, token } = rookery;
     const clients = Array.from({ length: CLIENTS }, (_, n) =>
       followEvents({ url: () => url, token, protocolVersion: n % 2 === 0 ? 13 : 12 }),
@@ -30,7 +30,7 @@ it('kills the gateway with 20 clients: each goes on behind its last event, witho
         expect(client.connections()).toBe(2);
         expect(client.faults).toEqual([]);
       }
-      told.clients = clients.map(({ events }, n) => ({ name: `client ${n}`, events }));
+      return { clients: clients.map(({ events }, n) => ({ name: `client ${n}`, events })) };
     } finally {
       await Promise.all(clients.map((client) => client.stop()));
     }

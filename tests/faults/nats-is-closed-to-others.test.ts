@@ -35,7 +35,7 @@ function forgedCall(path: string): string {
 }
 
 it('refuses strangers, services on the subjects of others, sniffed replies and pushed commands, and logs it', async () => {
-  await faultRow({}, async ({ rookery, follower, model }) => {
+  await faultRow({ services: ['gateway', 'agent', 'tool-runner'] }, async ({ rookery, follower, model }) => {
     const { nats } = rookery;
     await expect(connectAsStranger(nats.url)).rejects.toThrow(/authorization violation/i);
     const target = join(rookery.home, 'forged.txt');
@@ -85,5 +85,6 @@ it('refuses strangers, services on the subjects of others, sniffed replies and p
     expect(log).toMatch(/Publish Violation.*cmd\.tool\.main\.invoke/);
     expect(log).toMatch(/Subscription Violation.*_INBOX_gateway/);
     await Promise.all([channels.close(), memory.close(), client.close()]);
+    return undefined;
   });
 });

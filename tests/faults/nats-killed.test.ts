@@ -68,5 +68,6 @@ it('kills nats-server three times under load: what was acknowledged is stored, a
     expect(history.operations.filter(({ outcome }) => outcome === 'ok').length).toBeGreaterThan(20);
     for (const name of serviceNames) expect(rookery.service(name).starts, name).toBe(1);
     await client.close();
+    return undefined;
   });
 });

@@ -38,7 +38,8 @@ export async function startAnswerReceiver(
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     received,
-    of: (deliveryId) => received.filter(({ body }) => (JSON.parse(body) as { deliveryId: string }).deliveryId === deliveryId),
+    of: (deliveryId) =>
+      received.filter(({ body }) => (JSON.parse(body) as { deliveryId: string }).deliveryId === deliveryId),
     async stop() {
       server.closeAllConnections();
       await new Promise((done) => server.close(done));

@@ -1,7 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { type Bus, callCommand, connectBus, openBucket, openConfig } from '@rookery/bus';
 import { openJournal } from '@rookery/journal';
-import { AppError, type CommitEvent, commandSubject, type ConfigValue, subjectFilters, type WebhookConfig } from '@rookery/protocol';
+import {
+  AppError,
+  type CommitEvent,
+  type ConfigValue,
+  commandSubject,
+  subjectFilters,
+  type WebhookConfig,
+} from '@rookery/protocol';
 import { createVault, formatReference } from '@rookery/secrets';
 import { eventually, startRookery, type TestRookery } from '@rookery/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -85,7 +92,12 @@ async function call<T>(method: string, params: unknown): Promise<T> {
 }
 const list = async () => (await call<{ channels: Channel[] }>('channel.list', {})).channels;
 const deliver = (name: string, deliveryId: string, content: string, chat?: string, secret: string | null = SECRET) =>
-  call<Accepted>('hook.receive', { name, secret, deliveryId, body: { content, ...(chat === undefined ? {} : { chat }) } });
+  call<Accepted>('hook.receive', {
+    name,
+    secret,
+    deliveryId,
+    body: { content, ...(chat === undefined ? {} : { chat }) },
+  });
 const codeOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => 'accepted',
@@ -99,10 +111,14 @@ async function channelEvents(type: string): Promise<CommitEvent[]> {
   return page.commits.flatMap(({ commit }) => commit.events).filter((event) => event.type === type);
 }
 const sent = (name: string, count: number) =>
-  eventually(`${count} answers to be closed`, async () => {
-    const channel = (await list()).find((entry) => entry.name === name);
-    return (channel?.outbox.sent ?? 0) + (channel?.outbox.failed ?? 0) === count ? channel : null;
-  }, { timeoutMs: 40_000, everyMs: 100 });
+  eventually(
+    `${count} answers to be closed`,
+    async () => {
+      const channel = (await list()).find((entry) => entry.name === name);
+      return (channel?.outbox.sent ?? 0) + (channel?.outbox.failed ?? 0) === count ? channel : null;
+    },
+    { timeoutMs: 40_000, everyMs: 100 },
+  );
 const until = (small: SmallAgent, count: number) =>
   eventually(`${count} turns`, () => small.taken.length >= count, { timeoutMs: 40_000, everyMs: 50 });
 
@@ -144,7 +160,11 @@ describe('two instances of channels', () => {
     });
     const [answer, ...more] = receiver.of('first');
     expect(more).toEqual([]);
-    expect(JSON.parse(answer?.body ?? '')).toEqual({ ...accepted, status: 'completed', text: 'answer to what is red?' });
+    expect(JSON.parse(answer?.body ?? '')).toEqual({
+      ...accepted,
+      status: 'completed',
+      text: 'answer to what is red?',
+    });
     expect(answer?.headers['idempotency-key']).toBe(`answer-${accepted.runId}`);
     expect(channel).toMatchObject({ outbox: { waiting: 0, pending: 0, sent: 1, failed: 0 }, openDeliveries: 0 });
     expect(channel.bindings).toMatchObject([{ chat: 'default', threadId: accepted.threadId }]);
@@ -168,7 +188,9 @@ describe('two instances of channels', () => {
   it('carry many deliveries of several chats, each once, into one thread a chat', async () => {
     const before = small.taken.length;
     const deliveries = Array.from({ length: 60 }, (_, index) => ({ id: `many-${index}`, chat: `chat-${index % 6}` }));
-    const accepted = await Promise.all(deliveries.map(({ id, chat }) => deliver('quiet', id, `content of ${id}`, chat)));
+    const accepted = await Promise.all(
+      deliveries.map(({ id, chat }) => deliver('quiet', id, `content of ${id}`, chat)),
+    );
     await until(small, before + 60);
     expect(new Set(accepted.map((answer) => answer.threadId)).size).toBe(6);
     const contents = small.taken.slice(before).map((turn) => turn.content);
@@ -181,7 +203,9 @@ describe('two instances of channels', () => {
     const answers = receiver.of('stubborn');
     expect(answers).toHaveLength(4);
     expect(new Set(answers.map(({ body }) => body)).size).toBe(1);
-    expect(new Set(answers.map(({ headers }) => headers['idempotency-key']))).toEqual(new Set([`answer-${accepted.runId}`]));
+    expect(new Set(answers.map(({ headers }) => headers['idempotency-key']))).toEqual(
+      new Set([`answer-${accepted.runId}`]),
+    );
     const finished = (await channelEvents('channel.delivery_finished')).filter(
       ({ payload }) => payload.runId === accepted.runId,
     );
@@ -194,8 +218,14 @@ describe('two instances of channels', () => {
     await Promise.all([sent('moved', 1), sent('gone', 1)]);
     expect(receiver.received.filter(({ path }) => path === '/target')).toEqual([]);
     const finished = (await channelEvents('channel.delivery_finished')).map(({ payload }) => payload);
-    expect(finished.find(({ runId }) => runId === moved.runId)).toMatchObject({ status: 'failed', errorCode: 'http_307' });
-    expect(finished.find(({ runId }) => runId === gone.runId)).toMatchObject({ status: 'failed', errorCode: 'http_410' });
+    expect(finished.find(({ runId }) => runId === moved.runId)).toMatchObject({
+      status: 'failed',
+      errorCode: 'http_307',
+    });
+    expect(finished.find(({ runId }) => runId === gone.runId)).toMatchObject({
+      status: 'failed',
+      errorCode: 'http_410',
+    });
   });
 
   it('tell the outside why a run failed', async () => {
@@ -208,7 +238,9 @@ describe('two instances of channels', () => {
   it('carry a content that is too long for a commit', async () => {
     const content = `${'long text '.repeat(12_000)}end`;
     const accepted = await deliver('ci', 'long', content);
-    await eventually('the turn', () => small.taken.some((turn) => turn.turnId === accepted.turnId), { timeoutMs: 20_000 });
+    await eventually('the turn', () => small.taken.some((turn) => turn.turnId === accepted.turnId), {
+      timeoutMs: 20_000,
+    });
     expect(small.taken.find((turn) => turn.turnId === accepted.turnId)?.content).toBe(content);
     await eventually('the answer', () => receiver.of('long').length > 0, { timeoutMs: 20_000 });
     expect((JSON.parse(receiver.of('long')[0]?.body ?? '') as { text: string }).text).toBe(`answer to ${content}`);

@@ -189,7 +189,9 @@ describe('the containers, each as a process with its own home', () => {
     const health = () => node(name, ['dist/docker.mjs', 'health', name], { ROOKERY_HTTP: http }).status;
     await eventually(`${name} to be healthy`, () => health() === 0, { timeoutMs: 60_000, everyMs: 200 });
     const stranger = join(folder, 'stranger');
-    expect(node(name, ['dist/docker.mjs', 'health', name], { ROOKERY_HOME: stranger, ROOKERY_HTTP: '127.0.0.1:1' }).status).toBe(1);
+    expect(
+      node(name, ['dist/docker.mjs', 'health', name], { ROOKERY_HOME: stranger, ROOKERY_HTTP: '127.0.0.1:1' }).status,
+    ).toBe(1);
   });
 
   it('has in each home the keys of that service and no other', () => {

@@ -124,7 +124,11 @@ describe('two instances of memory', () => {
     expect(winners).toHaveLength(1);
     expect(outcomes.filter(({ code }) => code === 'MEMORY_REVISION_CONFLICT')).toHaveLength(11);
     const [winner = ''] = winners;
-    expect(await correct(memoryId, 1, winner, `by ${winner}`)).toEqual({ memoryId, resultingRevision: 2, created: false });
+    expect(await correct(memoryId, 1, winner, `by ${winner}`)).toEqual({
+      memoryId,
+      resultingRevision: 2,
+      created: false,
+    });
     expect(await codeOf(correct(memoryId, 2, winner, 'other'))).toBe('MEMORY_IDEMPOTENCY_CONFLICT');
     expect(await call('memory.get', { memoryId })).toMatchObject({
       memory: { id: memoryId, revision: 2, content: `by ${winner}`, state: 'active', forgottenAt: null },
@@ -143,7 +147,12 @@ describe('two instances of memory', () => {
     for (let round = 1; round <= 15; round += 1) {
       const { memoryId } = await create(`own-${round}`, `round ${round}`, {}, 'reader');
       expect((await list({ limit: 1 }, 'reader')).memories[0]?.id).toBe(memoryId);
-      const corrected = { memoryId, expectedRevision: 1, clientRequestId: `own-fix-${round}`, content: `fixed ${round}` };
+      const corrected = {
+        memoryId,
+        expectedRevision: 1,
+        clientRequestId: `own-fix-${round}`,
+        content: `fixed ${round}`,
+      };
       await call('memory.correct', corrected, 'reader');
       expect(await call('memory.get', { memoryId }, 'reader')).toMatchObject({ memory: { content: `fixed ${round}` } });
     }
@@ -212,7 +221,9 @@ describe('two instances of memory', () => {
       agentId: 'main',
       events: [{ type: 'item.completed', itemId, payload: { item } }],
     };
-    expect(await openJournal(agentBus).append({ subject, expected: 0, commit })).toMatchObject({ outcome: 'committed' });
+    expect(await openJournal(agentBus).append({ subject, expected: 0, commit })).toMatchObject({
+      outcome: 'committed',
+    });
     await agentBus.close();
 
     const source = { type: 'session_item', itemId };
@@ -231,7 +242,9 @@ describe('two instances of memory', () => {
     const created = (await storedCommits('main')).find((stored) => stored.id.includes(memoryId))?.events[1];
     expect(created?.payload).toMatchObject({ source: { itemSha256: sha256Hex('The answer.') } });
     await correct(memoryId, 1, 'citing-fix', 'It said otherwise.');
-    expect(await call('memory.get', { memoryId })).toMatchObject({ memory: { provenance: { itemId, status: 'available' } } });
+    expect(await call('memory.get', { memoryId })).toMatchObject({
+      memory: { provenance: { itemId, status: 'available' } },
+    });
 
     const unknown = { source: { type: 'session_item', itemId: 'item_none' } };
     expect(await codeOf(create('citing-none', 'x', unknown))).toBe('MEMORY_SOURCE_UNAVAILABLE');

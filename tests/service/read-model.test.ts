@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, existsSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -214,6 +216,57 @@ describe('a read model', () => {
     await expect(async () => await model.read(async () => 1)).rejects.toThrow(TypeError);
     expect(model.headOf('journal.config')).toBe(0);
     expect(heads.get(subject)).toBe(1);
+  });
+});
+
+describe('read models of one process', () => {
+  it('share a thread and go on without one that is stopped', async () => {
+    const first = await open();
+    const home = dir;
+    dir = join(home, 'other');
+    const second = await open();
+    await write(sample.slice(0, 5));
+    await Promise.all([first.model.level(), second.model.level()]);
+    await first.model.stop();
+    dir = home;
+    await journal.append({ subject: 'journal.canary', expected: 0, commit: canaryCommit(6) });
+    await second.model.waitFor(6, 5000);
+    expect(first.commits).toHaveLength(5);
+    expect(second.commits).toHaveLength(6);
+    expect(() => first.model.read((db) => db.headOf('journal.canary'))).toThrow(
+      expect.objectContaining({ code: 'SHUTTING_DOWN' }),
+    );
+    await expect(first.model.waitFor(7, 5000)).rejects.toMatchObject({ code: 'SHUTTING_DOWN' });
+  });
+});
+
+describe('a process that is killed while it applies', () => {
+  it('leaves a file that goes on exactly where its rows end', async () => {
+    const connection = { url: nats.url, user: 'agent', seed: nats.seed('agent'), name: 'test child' };
+    const argument = JSON.stringify({ dir, workerEntry, connection });
+    const script = join(root, 'tests/service/testing/read-model-child.ts');
+    const heads = new Map<string, number>();
+    const rounds = 3;
+    const part = Math.ceil(sample.length / rounds);
+    for (let round = 0; round < rounds; round += 1) {
+      const child = spawn(process.execPath, ['--import', 'tsx', script, argument], { cwd: root });
+      cleanups.push(async () => child.kill('SIGKILL'));
+      const writing = write(sample.slice(round * part, (round + 1) * part), heads);
+      // Killed at the first sign that it applies, while more is coming.
+      await once(child.stdout, 'data');
+      child.kill('SIGKILL');
+      await Promise.all([once(child, 'exit'), writing]);
+    }
+    const { model } = await open();
+    await model.level();
+    expect(model.stats()).toMatchObject({ appliedCount: sample.length, skipped: 0 });
+    await model.stop();
+    const killed = digestOf(database());
+    rmSync(database());
+    const fresh = await open();
+    await fresh.model.level();
+    await fresh.model.stop();
+    expect(digestOf(database())).toEqual(killed);
   });
 });
 

@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { type Bus, callCommand, connectBus, openConfig } from '@rookery/bus';
 import { type Journal, openJournal } from '@rookery/journal';
 import {
@@ -22,10 +21,8 @@ import {
   writerName,
 } from '@rookery/protocol';
 import { createLogger, type RunningService, type ServiceConfig } from '@rookery/service';
-import { eventually, startNats, type TestNats, testTimings } from '@rookery/testkit';
+import { ensureBundles, eventually, startNats, type TestNats, testTimings } from '@rookery/testkit';
 import { start } from '@rookery/tool-runner';
-
-const root = resolve(fileURLToPath(import.meta.url), '../../..');
 
 /** The agent instance that holds the runs of these tests. */
 export const HOLDER = 'test-0-agent';
@@ -81,16 +78,16 @@ export class RunnerHouse {
     return start(this.config());
   }
 
-  /** Starts the runner as a process of its own, so that it can be killed. */
-  async spawnRunner(): Promise<ChildProcess> {
-    const child = spawn(process.execPath, ['--import', 'tsx', 'apps/tool-runner/src/main.ts'], {
-      cwd: root,
+  /** Starts the runner as a process of its own, so that it can be killed; `fault` names where it kills itself. */
+  async spawnRunner(fault = ''): Promise<ChildProcess> {
+    const child = spawn(process.execPath, [join(await ensureBundles(true), 'tool-runner.mjs')], {
       env: {
         ...process.env,
         ROOKERY_HOME: this.nats.home,
         ROOKERY_NATS_URL: this.nats.url,
         ROOKERY_TIMINGS: JSON.stringify(testTimings),
         ROOKERY_LOG: 'error',
+        FAULT: fault,
       },
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });

@@ -1,6 +1,5 @@
-import { type Bus, connectBus, publicKeyOf, serveCommands, verifyAuthorization } from '@rookery/bus';
+import { type Bus, connectBus, openBlobs, publicKeyOf, serveCommands, verifyAuthorization } from '@rookery/bus';
 import { externalizeBlobs, type Journal, openJournal } from '@rookery/journal';
-import { openBlobs } from '@rookery/bus';
 import {
   branchIdOf,
   type CommandRequest,
@@ -96,7 +95,14 @@ export async function startSmallAgent(nats: TestNats, options: SmallAgentOptions
     const branchId = branchIdOf(nats.homeId, threadId);
     const at = new Date().toISOString();
     const times = { createdAt: at, updatedAt: at };
-    const thread = { id: threadId, title: params.title, defaultBranchId: branchId, workspace: null, ...times, archivedAt: null };
+    const thread = {
+      id: threadId,
+      title: params.title,
+      defaultBranchId: branchId,
+      workspace: null,
+      ...times,
+      archivedAt: null,
+    };
     const branch = { id: branchId, threadId, createdAt: at, isDefault: true };
     const subject = formatSubject({ kind: 'turns', world: WORLD, threadId });
     const cause = commandIdOf(nats.homeId, 'thread.create', threadId, clientRequestId);
@@ -163,18 +169,22 @@ export async function startSmallAgent(nats: TestNats, options: SmallAgentOptions
     return result;
   };
 
-  const server = await serveCommands(bus, { service: 'agent', instance: 'small-0-1', version: '0.0.0' }, {
-    'thread.create': async ({ params }) => {
-      const own = params as RpcParams<'thread.create'>;
-      calls.push('thread.create');
-      return { result: await serial(String(own.clientRequestId), () => createThread(own)) };
+  const server = await serveCommands(
+    bus,
+    { service: 'agent', instance: 'small-0-1', version: '0.0.0' },
+    {
+      'thread.create': async ({ params }) => {
+        const own = params as RpcParams<'thread.create'>;
+        calls.push('thread.create');
+        return { result: await serial(String(own.clientRequestId), () => createThread(own)) };
+      },
+      'turn.start': async (request) => {
+        calls.push('turn.start');
+        const { threadId } = request.params as { threadId: string };
+        return { result: await serial(threadId, () => startTurn(request)) };
+      },
     },
-    'turn.start': async (request) => {
-      calls.push('turn.start');
-      const { threadId } = request.params as { threadId: string };
-      return { result: await serial(threadId, () => startTurn(request)) };
-    },
-  });
+  );
   return {
     taken,
     calls,

@@ -1,4 +1,5 @@
-import { stat } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { connect, nkeyAuthenticator } from '@nats-io/transport-node';
@@ -55,6 +56,14 @@ describe('a house that runs', () => {
     expect((await exchange(base, code)).status).toBe(401);
   });
 
+  it('serves the page that was built', async () => {
+    const page = await fetch(`${base}/`);
+    expect(page.status).toBe(200);
+    const text = await page.text();
+    const [, script = ''] = /<script[^>]+src="([^"]+\.js)"/.exec(text) ?? [];
+    expect((await fetch(new URL(script, base))).headers.get('content-type')).toMatch(/javascript/);
+  });
+
   it('keeps its secrets to its owner', async () => {
     for (const name of ['token', 'master.key', 'nats/nats.conf', 'nats/keys/gateway.nk']) {
       expect((await stat(join(house.home, name))).mode & 0o777).toBe(0o600);
@@ -95,7 +104,6 @@ describe('a house that runs', () => {
   });
 
   it('hands no service the master key, and each only its own vault keys', async () => {
-    const { readFileSync } = await import('node:fs');
     const pids = await house.pids();
     for (const service of services) {
       const environment = readFileSync(`/proc/${pids[service]}/environ`, 'utf8');
@@ -151,6 +159,21 @@ describe('a start', { timeout: startMs }, () => {
     expect(isRunning(nats)).toBe(false);
     second.child.kill('SIGTERM');
     expect(await second.exited).toBe(0);
+  });
+
+  it('is stopped by runtime.shutdown, all in order', async () => {
+    const house = opening(startScript(await temporaryHome()));
+    const { base } = await ready(house);
+    const pids = await house.pids();
+    const token = (await readFile(join(house.home, 'token'), 'utf8')).trim();
+    const reply = await fetch(`${base}/rpc/v1`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'runtime.shutdown', params: {} }),
+    });
+    expect(await reply.json()).toMatchObject({ result: { accepted: true } });
+    expect(await house.exited).toBe(0);
+    await allGone(pids);
   });
 
   it('runs the five services in one process', async () => {

@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { publicKeyOf, signAuthorization } from '@rookery/bus';
@@ -14,7 +15,7 @@ import type { RunningService } from '@rookery/service';
 import { eventually } from '@rookery/testkit';
 import { start } from '@rookery/tool-runner';
 import { groupRuns } from '@rookery/tool-runner/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { RunnerHouse, THREAD } from './runner-house.ts';
 
 let house: RunnerHouse;
@@ -222,54 +223,6 @@ describe('the runner', () => {
     expect(groupRuns(Number(started.pid))).toBe(false);
   });
 
-  it('killed in mid-work finds living commands again, settles dead ones, and runs nothing twice', async () => {
-    await runner.stop();
-    let child = await house.spawnRunner();
-    try {
-      const living = await house.run('process_start', {
-        command: 'echo x >> ran; echo before; while [ ! -e go ]; do sleep 0.05; done; echo after; exec sleep 300',
-      });
-      const dying = await house.run('process_start', { command: 'exec sleep 300' });
-      // A stop that is not heeded is a call with effects in flight; a wait is a reader in flight.
-      const stubborn = await house.run('process_start', {
-        command: 'trap "" TERM; echo ready; while true; do sleep 0.05; done',
-      });
-      await eventually(
-        'the trap',
-        async () => (await house.run('process_read', { processId: stubborn.processId })).output === 'ready\n',
-      );
-      const stop = await house.call('process_stop', { processId: stubborn.processId });
-      const wait = await house.call('process_wait', { processId: living.processId, timeoutMs: 60_000 });
-      expect(await Promise.all([house.invoke(stop), house.invoke(wait)])).toEqual([
-        { state: 'running' },
-        { state: 'running' },
-      ]);
-      child.kill('SIGKILL');
-      await eventually('its end', () => child.exitCode !== null || child.signalCode !== null);
-      process.kill(-Number(dying.pid), 'SIGKILL');
-      writeFileSync(join(house.workspace, 'go'), '');
-      child = await house.spawnRunner();
-
-      expect(await inspect(stop.itemId)).toEqual({ state: 'lost' });
-      expect(await house.invoke(stop)).toEqual({ state: 'lost' });
-      expect(await inspect(wait.itemId)).toEqual({ state: 'never_seen' });
-      expect(await house.factOf(String(dying.processId), 'unknown')).toMatchObject({ errorCode: 'process_lost' });
-      const { processId } = living;
-      await eventually('what it wrote meanwhile', async () => {
-        const page = await house.run('process_read', { processId });
-        return page.state === 'running' && page.output === 'before\nafter\n';
-      });
-      await stopProcess(processId);
-      await stopProcess(stubborn.processId);
-      expect(house.file('ran')).toBe('x\n');
-      expect([living, stubborn].map(({ pid }) => groupRuns(Number(pid)))).toEqual([false, false]);
-    } finally {
-      child.kill('SIGKILL');
-      await eventually('its end', () => child.exitCode !== null || child.signalCode !== null);
-      runner = await house.startRunner();
-    }
-  });
-
   it('drops what does not come as a command to it', async () => {
     const subject = commandSubject('tool', 'describe', 'main');
     const request = {
@@ -284,6 +237,84 @@ describe('the runner', () => {
     expect(reply.json()).toMatchObject({ ok: false, error: { code: 'INVALID_REQUEST' } });
   });
 });
+
+describe('a runner that is killed', () => {
+  let child: ChildProcess;
+  beforeAll(() => runner.stop());
+  afterAll(async () => {
+    child?.kill('SIGKILL');
+    await hasEnded();
+    runner = await house.startRunner();
+  });
+  afterEach(async () => {
+    child.kill('SIGKILL');
+    await hasEnded();
+  });
+  const hasEnded = () => eventually('its end', () => child.exitCode !== null || child.signalCode !== null);
+
+  it('finds living commands again, settles dead ones, and runs nothing twice', async () => {
+    child = await house.spawnRunner();
+    const command = 'echo x >> ran; echo before; while [ ! -e go ]; do sleep 0.05; done; echo after; exec sleep 300';
+    const living = await house.run('process_start', { command });
+    const dying = await house.run('process_start', { command: 'exec sleep 300' });
+    // A stop that is not heeded is a call with effects in flight; a wait is a reader in flight.
+    const stubborn = await house.run('process_start', {
+      command: 'trap "" TERM; echo ready; while true; do sleep 0.05; done',
+    });
+    await eventually('the trap', async () => (await pageOf(stubborn.processId)).output === 'ready\n');
+    const stop = await house.call('process_stop', { processId: stubborn.processId });
+    const wait = await house.call('process_wait', { processId: living.processId, timeoutMs: 60_000 });
+    const inFlight = await Promise.all([house.invoke(stop), house.invoke(wait)]);
+    expect(inFlight).toEqual([{ state: 'running' }, { state: 'running' }]);
+    child.kill('SIGKILL');
+    await hasEnded();
+    process.kill(-Number(dying.pid), 'SIGKILL');
+    writeFileSync(join(house.workspace, 'go'), '');
+    child = await house.spawnRunner();
+
+    expect(await inspect(stop.itemId)).toEqual({ state: 'lost' });
+    expect(await house.invoke(stop)).toEqual({ state: 'lost' });
+    expect(await inspect(wait.itemId)).toEqual({ state: 'never_seen' });
+    expect(await house.factOf(String(dying.processId), 'unknown')).toMatchObject({ errorCode: 'process_lost' });
+    await eventually('what it wrote meanwhile', async () => {
+      const page = await pageOf(living.processId);
+      return page.state === 'running' && page.output === 'before\nafter\n';
+    });
+    await stopProcess(living.processId);
+    await stopProcess(stubborn.processId);
+    expect(house.file('ran')).toBe('x\n');
+    expect([living, stubborn].map(({ pid }) => groupRuns(Number(pid)))).toEqual([false, false]);
+  });
+
+  it('between an effect and its receipt has lost the call, and does not repeat it', async () => {
+    writeFileSync(join(house.workspace, 'list'), 'end\n');
+    const edit = await house.call('edit', { filePath: 'list', oldString: 'end', newString: 'one\nend' });
+    child = await house.spawnRunner('tool:after-effect');
+    const answer = house.invoke(edit).catch(() => undefined);
+    await hasEnded();
+    child = await house.spawnRunner();
+    expect(await inspect(edit.itemId)).toEqual({ state: 'lost' });
+    expect(await house.invoke(edit)).toEqual({ state: 'lost' });
+    expect(house.file('list')).toBe('one\nend\n');
+    await answer;
+  });
+
+  it('between the start of a command and its receipt still knows the command', async () => {
+    const start = await house.call('process_start', { command: 'echo x >> started; exec sleep 300' });
+    child = await house.spawnRunner('tool:after-effect');
+    const answer = house.invoke(start).catch(() => undefined);
+    await hasEnded();
+    child = await house.spawnRunner();
+    const state = await inspect(start.itemId);
+    expect(state).toMatchObject({ state: 'done', result: { ok: true, state: 'running' } });
+    expect(await house.invoke(start)).toEqual(state);
+    await stopProcess(resultOf(state).processId);
+    expect(house.file('started')).toBe('x\n');
+    await answer;
+  });
+});
+
+const pageOf = (processId: unknown) => house.run('process_read', { processId });
 
 function resultOf(state: ToolCallState | undefined): Record<string, unknown> {
   if (state?.state !== 'done') throw new Error(`the call is ${state?.state}`);

@@ -26,7 +26,13 @@ export async function finishDelivery(
       finishedAt: ports.now().toISOString(),
     });
     if (event === null) return { kind: 'done', result: null };
-    const commit = { id: commitId(subject, cause, 0), cause, by: writerName('channels', ports.instance), agentId, events: [event] };
+    const commit = {
+      id: commitId(subject, cause, 0),
+      cause,
+      by: writerName('channels', ports.instance),
+      agentId,
+      events: [event],
+    };
     return { kind: 'append', commit, stored: (streamSeq) => streamSeq };
   });
   if (seq !== null) await ports.model.waitFor(seq, ports.timings.conflictWaitMs);

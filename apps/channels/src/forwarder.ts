@@ -2,13 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Bus, callCommand, signAuthorization } from '@rookery/bus';
 import { inlineBlobs } from '@rookery/journal';
 import { deliveryIdsOf, outboxBackoffMs, webhookThreadTitle } from '@rookery/kernel';
-import {
-  type Authorization,
-  commandIdOf,
-  commandSubject,
-  type LongText,
-  toAppError,
-} from '@rookery/protocol';
+import { type Authorization, commandIdOf, commandSubject, type LongText, toAppError } from '@rookery/protocol';
 import { faultPoint, logError } from '@rookery/service';
 import type { ChannelPorts } from './channel-ports.ts';
 import { inOrder } from './in-order.ts';
@@ -18,12 +12,17 @@ import { hasThread, loadContent, loadOpenDeliveries, type OpenDelivery } from '.
 export interface Forwarder {
   /** Takes a delivery up at once, behind those of its chat that are under way. */
   forward(delivery: OpenDelivery): void;
+  /** Looks for deliveries without a turn. */
+  sweep(): void;
   stop(): Promise<void>;
 }
 
 export interface AgentPort {
   /** Sends a command to any agent. */
-  call(method: string, request: { world: string; agentId: string; commandId: string; params: unknown; authorization?: Authorization }): Promise<void>;
+  call(
+    method: string,
+    request: { world: string; agentId: string; commandId: string; params: unknown; authorization?: Authorization },
+  ): Promise<void>;
   /** Signs the permission profile that turns of webhooks run under. */
   sign(threadId: string, clientRequestId: string): Authorization;
 }
@@ -90,22 +89,33 @@ export function startForwarder(ports: ChannelPorts, agent: AgentPort): Forwarder
     underWay.set(runId, work);
   };
 
-  const sweep = (): void => {
-    const open = model.read((db) => loadOpenDeliveries(db));
+  const takeOpen = (): void => {
+    const open = model.read(loadOpenDeliveries);
     const now = performance.now();
     for (const delivery of open) {
+      const { runId } = delivery;
       // The first sweep takes what a predecessor left; later ones leave what another instance has just accepted to it.
-      const mine = seenBefore === null || seenBefore.has(delivery.runId);
-      if (mine && (failures.get(delivery.runId)?.notBefore ?? 0) <= now) forward(delivery);
+      const due = seenBefore === null || seenBefore.has(runId) || failures.has(runId);
+      if (due && (failures.get(runId)?.notBefore ?? 0) <= now) forward(delivery);
     }
     seenBefore = new Set(open.map((delivery) => delivery.runId));
     for (const runId of failures.keys()) if (!seenBefore.has(runId)) failures.delete(runId);
+  };
+
+  const sweep = (): void => {
+    try {
+      // Rows of a read model that is behind show deliveries as open whose turns ended long ago.
+      if (model.state().state === 'live') takeOpen();
+    } catch (thrown) {
+      logError(log, 'the open deliveries could not be read', toAppError(thrown));
+    }
   };
 
   sweep();
   const timer = setInterval(sweep, timings.sweepMs);
   return {
     forward,
+    sweep,
     async stop() {
       stopped = true;
       clearInterval(timer);

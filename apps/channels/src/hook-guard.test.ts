@@ -37,7 +37,11 @@ describe('hook guard', () => {
     stored.clear();
     await vault.put('webhook-ci', 'secret', secret);
     channels.channels = { ci: hook };
-    guard = createHookGuard({ config: { get: () => channels as never }, vault, env: { CI_SECRET: 'from the environment' } });
+    guard = createHookGuard({
+      config: { get: () => channels as never },
+      vault,
+      env: { CI_SECRET: 'from the environment' },
+    });
   });
 
   it('admits the secret of the vault, and a new one at once', async () => {

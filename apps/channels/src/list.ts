@@ -33,12 +33,8 @@ function countOutbox(db: Db, world: string, account: string): ChannelEntry['outb
        WHERE channel_id = ? AND world = ? AND account_id = ? GROUP BY status`,
     )
     .all(WEBHOOK, world, account) as { status: keyof ChannelEntry['outbox']; count: number }[];
-  return rows.reduce((counts, { status, count }) => ({ ...counts, [status]: count }), {
-    waiting: 0,
-    pending: 0,
-    sent: 0,
-    failed: 0,
-  });
+  const count = (status: keyof ChannelEntry['outbox']) => rows.find((row) => row.status === status)?.count ?? 0;
+  return { waiting: count('waiting'), pending: count('pending'), sent: count('sent'), failed: count('failed') };
 }
 
 /** All configured channels of a world with what became of their messages; never their secrets. */

@@ -65,7 +65,13 @@ export function receiveHandler(ports: ChannelPorts, guard: HookGuard, forwarder:
       faultPoint('channels:before-append');
       return {
         kind: 'append',
-        commit: { id: commitId(subject, cause, 0), cause, by: writerName('channels', ports.instance), agentId, events: decision.events },
+        commit: {
+          id: commitId(subject, cause, 0),
+          cause,
+          by: writerName('channels', ports.instance),
+          agentId,
+          events: decision.events,
+        },
         stored: (streamSeq) => {
           faultPoint('channels:after-append');
           return { result, seq: seqOf(streamSeq, 0) };

@@ -25,6 +25,7 @@ export function startSender(ports: ChannelPorts, lease: Pick<ChannelLease, 'held
   const inFlight = new Map<number, { account: string; work: Promise<void> }>();
   const retries = new Map<number, { attempts: number; notBefore: number }>();
   const stopping = new AbortController();
+  let stopped = false;
   let timer: NodeJS.Timeout | undefined;
 
   const bodyOf = async (answer: DueAnswer): Promise<string> => {
@@ -41,17 +42,21 @@ export function startSender(ports: ChannelPorts, lease: Pick<ChannelLease, 'held
         retries.delete(answer.id);
         return;
       } catch (thrown) {
-        logError(log.child({ runId: answer.runId }), 'the end of an answer could not be stored yet', toAppError(thrown));
+        logError(
+          log.child({ runId: answer.runId }),
+          'the end of an answer could not be stored yet',
+          toAppError(thrown),
+        );
         await sleep(outboxBackoffMs(tries, timings), undefined, { signal: stopping.signal }).catch(() => undefined);
       }
     }
   };
 
   const send = async (id: number): Promise<void> => {
-    const answer = model.read((db) => loadDueAnswer(db, id));
-    if (answer === undefined) return;
     const attempts = (retries.get(id)?.attempts ?? 0) + 1;
     try {
+      const answer = model.read((db) => loadDueAnswer(db, id));
+      if (answer === undefined) return;
       const body = await bodyOf(answer);
       const key = answerIdempotencyKey(answer.runId);
       const outcome = await poster.post(answer.answerUrl, body, key, stopping.signal);
@@ -63,14 +68,14 @@ export function startSender(ports: ChannelPorts, lease: Pick<ChannelLease, 'held
       log.info({ runId: answer.runId, attempts, error: verdict.errorCode }, 'an answer is to be sent again');
     } catch (thrown) {
       retries.set(id, { attempts, notBefore: performance.now() + outboxBackoffMs(attempts, timings) });
-      logError(log.child({ runId: answer.runId, attempts }), 'an answer could not be sent yet', toAppError(thrown));
+      logError(log.child({ outboxId: id, attempts }), 'an answer could not be sent yet', toAppError(thrown));
     }
   };
 
   const perAccount = (account: string) => [...inFlight.values()].filter((flight) => flight.account === account).length;
 
-  const pass = (): void => {
-    if (stopping.signal.aborted || !lease.held()) return;
+  /** Starts what is due and gives the time until something else is. */
+  const startDue = (): number => {
     const due = model.read(loadDue);
     const now = performance.now();
     let next = timings.sweepMs;
@@ -88,6 +93,18 @@ export function startSender(ports: ChannelPorts, lease: Pick<ChannelLease, 'held
     }
     const open = new Set(due.map(({ id }) => id));
     for (const id of retries.keys()) if (!open.has(id)) retries.delete(id);
+    return next;
+  };
+
+  const pass = (): void => {
+    if (stopped) return;
+    let next = timings.sweepMs;
+    try {
+      // Rows of a read model that is behind show answers as due that were sent long ago.
+      if (lease.held() && model.state().state === 'live') next = startDue();
+    } catch (thrown) {
+      logError(log, 'the outbox could not be read', toAppError(thrown));
+    }
     clearTimeout(timer);
     timer = setTimeout(pass, next);
   };
@@ -96,10 +113,12 @@ export function startSender(ports: ChannelPorts, lease: Pick<ChannelLease, 'held
   return {
     wake: pass,
     async stop() {
+      stopped = true;
       clearTimeout(timer);
+      const works = Promise.allSettled([...inFlight.values()].map((flight) => flight.work));
+      await Promise.race([works, sleep(timings.drainMs, undefined, { ref: false })]);
       stopping.abort();
-      await Promise.allSettled([...inFlight.values()].map((flight) => flight.work));
-      clearTimeout(timer);
+      await works;
     },
   };
 }

@@ -1,4 +1,12 @@
-import { connectBus, openBlobs, openBucket, openConfig, serveCommands, startLiveness, verifyProvisioned } from '@rookery/bus';
+import {
+  connectBus,
+  openBlobs,
+  openBucket,
+  openConfig,
+  serveCommands,
+  startLiveness,
+  verifyProvisioned,
+} from '@rookery/bus';
 import { openJournal } from '@rookery/journal';
 import { channelsProjection } from '@rookery/kernel';
 import { AppError, JOURNAL, toAppError } from '@rookery/protocol';
@@ -41,7 +49,9 @@ export async function start(config: ServiceConfig): Promise<RunningService> {
     const settings = await openConfig(bus);
     closers.push(async () => settings.stop());
 
-    let onApplied = (): void => undefined;
+    // Set when what they wake is there.
+    let onSettled = (): void => undefined;
+    let onLive = (): void => undefined;
     const model = await openReadModel<unknown>({
       dir: folder,
       file: 'channels.db',
@@ -51,9 +61,10 @@ export async function start(config: ServiceConfig): Promise<RunningService> {
       workerEntry: projectorEntry(),
       onApplied: ({ commits }) => {
         const settled = commits.some(({ commit }) => commit.events.some(({ type }) => type === 'run.settled'));
-        if (settled) onApplied();
+        if (settled) onSettled();
       },
       onState: (state) => {
+        if (state.state === 'live') onLive();
         if ('error' in state) logError(log, `the read model is ${state.state}`, state.error);
       },
     });
@@ -62,7 +73,8 @@ export async function start(config: ServiceConfig): Promise<RunningService> {
     closers.push(() => liveness.stop());
 
     const key = config.vaultKeys.vault_channel;
-    const vault = key === undefined ? locked : createVault(await openBucket(bus, 'vault_channel'), 'vault_channel', key);
+    const vault =
+      key === undefined ? locked : createVault(await openBucket(bus, 'vault_channel'), 'vault_channel', key);
     const guard = createHookGuard({ config: settings, vault, env: config.env });
     const journal = openJournal(bus, { timings });
     const ports = channelPorts(journal, {
@@ -81,11 +93,22 @@ export async function start(config: ServiceConfig): Promise<RunningService> {
     const poster = createAnswerPoster();
     closers.push(() => poster.close());
     const leases = await openBucket(bus, 'leases');
-    const lease = await startChannelLease({ bucket: leases, channel: WEBHOOK, instance, timings, onAcquired: () => onApplied() });
+    const lease = await startChannelLease({
+      bucket: leases,
+      channel: WEBHOOK,
+      instance,
+      timings,
+      onAcquired: () => onSettled(),
+    });
     closers.push(() => lease.stop());
     const sender = startSender(ports, lease, poster);
-    closers.push(() => sender.stop());
-    onApplied = sender.wake;
+    closers.push(() => Promise.all([sender.stop(), forwarder.stop()]));
+    onSettled = sender.wake;
+    onLive = () => {
+      forwarder.sweep();
+      sender.wake();
+    };
+    onLive();
 
     const server = await serveCommands(
       bus,

@@ -26,6 +26,8 @@ import { type Readiness, readinessOf, systemStatus } from './status/readiness.ts
 
 const SWEEP_MS = 60 * 60 * 1000;
 const DEFAULT_RUNNER = 'main';
+/** A list of channels is shown without their counts rather than late. */
+const LIST_PATIENCE_MS = 500;
 
 /** Everything of the gateway that needs NATS. */
 export interface Live {
@@ -97,7 +99,8 @@ export async function startLive(config: ServiceConfig, metrics: Metrics, isStopp
     settings,
     writer,
     secrets: await vault('vault_channel'),
-    ask: () => sender.send({ service: 'channels', method: 'channel.list', params: {} }, null),
+    ask: () =>
+      sender.send({ service: 'channels', method: 'channel.list', params: {}, patienceMs: LIST_PATIENCE_MS }, null),
   });
   const unprotect = await protectSecrets({
     home,

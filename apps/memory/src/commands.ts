@@ -1,4 +1,5 @@
 import type { CommandHandler } from '@rookery/bus';
+import type { Journal } from '@rookery/journal';
 import {
   decideCorrectMemory,
   decideCreateMemory,
@@ -6,7 +7,6 @@ import {
   type MemoryDecision,
   memoryParamsSha256,
 } from '@rookery/kernel';
-import type { Journal } from '@rookery/journal';
 import {
   AppError,
   type CommandRequest,
@@ -101,8 +101,7 @@ export function memoryCommands(ports: CommandPorts): Record<Method, CommandHandl
         owner,
         memoryId,
         params,
-        decide: ({ state, usedElsewhere }) =>
-          decideCreateMemory(state, { memoryId, params, source, usedElsewhere }),
+        decide: ({ state, usedElsewhere }) => decideCreateMemory(state, { memoryId, params, source, usedElsewhere }),
       });
     },
     'memory.correct': async (request) => {

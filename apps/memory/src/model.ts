@@ -1,4 +1,4 @@
-import type { ReadModel, Reader } from '@rookery/read-model';
+import type { Reader, ReadModel } from '@rookery/read-model';
 
 /** The service's read model; its queries are SQL of their own. */
 export type Model = ReadModel<unknown>;

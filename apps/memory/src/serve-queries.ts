@@ -39,7 +39,10 @@ export function memoryQueries(ports: QueryPorts): Record<'memory.list' | 'memory
       const { memoryId } = parseParams('memory.get', params);
       const owner = { world, agentId };
       await level();
-      const found = model.read((db) => ({ memory: getMemory(db, owner, memoryId), source: getSource(db, owner, memoryId) }));
+      const found = model.read((db) => ({
+        memory: getMemory(db, owner, memoryId),
+        source: getSource(db, owner, memoryId),
+      }));
       if (found.memory === null) throw new AppError('MEMORY_NOT_FOUND');
       return { result: { memory: { ...found.memory, provenance: await provenance(owner, found.source) } } };
     },

@@ -23,7 +23,16 @@ export async function start(config: ServiceConfig): Promise<RunningService> {
     if ('error' in state) logError(log, `the read model is ${state.state}`, state.error);
   };
   const open = (dir: string, file: string, stream: string, projection: typeof memoryProjection) =>
-    openReadModel<unknown>({ dir, file, stream, projection, connection, timings, workerEntry: projectorEntry(), onState });
+    openReadModel<unknown>({
+      dir,
+      file,
+      stream,
+      projection,
+      connection,
+      timings,
+      workerEntry: projectorEntry(),
+      onState,
+    });
 
   try {
     const bus = await connectBus({
@@ -49,7 +58,15 @@ export async function start(config: ServiceConfig): Promise<RunningService> {
 
     const journal = openJournal(bus, { stream: MEMORY, timings });
     const { conflictWaitMs } = timings;
-    const commands = memoryCommands({ homeId, instance, journal, model, sources, conflictWaitMs, now: () => new Date() });
+    const commands = memoryCommands({
+      homeId,
+      instance,
+      journal,
+      model,
+      sources,
+      conflictWaitMs,
+      now: () => new Date(),
+    });
     const queries = memoryQueries({ journal, model, sources, levelWaitMs: timings.ambiguousDeadlineMs });
     const server = await serveCommands(
       bus,

@@ -2,10 +2,12 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
-const IMPORT = /^\s*(?:import|export)\b[^'"`;]*?\bfrom\s*['"]([^'"]+)['"]|^\s*import\s*['"]([^'"]+)['"]|\b(?:import|require)\(\s*['"]([^'"]+)['"]/gm;
+const IMPORT =
+  /^\s*(?:import|export)\b[^'"`;]*?\bfrom\s*['"]([^'"]+)['"]|^\s*import\s*['"]([^'"]+)['"]|\b(?:import|require)\(\s*['"]([^'"]+)['"]/gm;
 
 /** What a clock, chance or the outside world would be reached by without an import. */
-const IMPURE = /\b(Date\.now|new Date\(\)|Math\.random|performance\.|crypto\.|process\.(?:env|pid|cwd|argv|exit|hrtime|uptime|platform)|globalThis|fetch\(|setTimeout|setInterval|queueMicrotask)/;
+const IMPURE =
+  /\b(Date\.now|new Date\(\)|Math\.random|performance\.|crypto\.|process\.(?:env|pid|cwd|argv|exit|hrtime|uptime|platform)|globalThis|fetch\(|setTimeout|setInterval|queueMicrotask)/;
 
 interface Reached {
   files: string[];
@@ -21,7 +23,9 @@ function reach(entry: URL): Reached {
   const walk = (file: URL): void => {
     if (files.has(file.href)) return;
     files.add(file.href);
-    const code = readFileSync(fileURLToPath(file), 'utf8').replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
+    const code = readFileSync(fileURLToPath(file), 'utf8')
+      .replace(/\/\*[\s\S]*?\*\//g, '')
+      .replace(/^\s*\/\/.*$/gm, '');
     const found = IMPURE.exec(code)?.[0];
     if (found !== undefined) impure.push(`${file.pathname}: ${found}`);
     for (const [, from, bare, called] of code.matchAll(IMPORT)) {
@@ -54,7 +58,12 @@ describe('the kernel', () => {
   it('stands on a protocol that reaches zod and hashes only', () => {
     const protocol = reach(new URL(import.meta.resolve('@rookery/protocol')));
     expect(protocol.files.length).toBeGreaterThan(10);
-    expect(protocol.packages).toEqual(['@noble/hashes/legacy.js', '@noble/hashes/sha2.js', '@noble/hashes/utils.js', 'zod']);
+    expect(protocol.packages).toEqual([
+      '@noble/hashes/legacy.js',
+      '@noble/hashes/sha2.js',
+      '@noble/hashes/utils.js',
+      'zod',
+    ]);
     expect(protocol.impure).toEqual([]);
   });
 });

@@ -5,7 +5,7 @@ import { AppError, errorFromBody, JOURNAL, productionTimings } from '@rookery/pr
 import { isCorruption } from './database.ts';
 import { acquireLock } from './lock.ts';
 import type { RebuildReason } from './prepare-file.ts';
-import { type ProjectorThread, startProjectorThread } from './projector-thread.ts';
+import { type ProjectorThread, startProjector } from './projector-thread.ts';
 import type { ReadModel, ReadModelOptions, ReadModelState } from './read-model.ts';
 import { ReadConnection, type Reader } from './reader.ts';
 import { Waiters } from './waiters.ts';
@@ -77,7 +77,7 @@ class ThreadedReadModel<DB> implements ReadModel<DB> {
     };
     await new Promise<void>((resolve, reject) => {
       this.#opened = { resolve, reject };
-      this.#thread = startProjectorThread(this.#options.workerEntry ?? SOURCE_ENTRY, data, {
+      this.#thread = startProjector(this.#options.workerEntry ?? SOURCE_ENTRY, data, {
         onMessage: (message) => this.#take(message),
         onCrash: (error) => this.#end(error),
       });
@@ -245,6 +245,7 @@ class ThreadedReadModel<DB> implements ReadModel<DB> {
   #rebuild(): void {
     if (this.#rebuilding !== null || this.#stopped) return;
     this.#closeReader();
+    this.#deliveredSeq ??= this.#appliedSeq;
     const again = async () => {
       await this.#thread?.stop();
       await this.start({ suspect: true, unclean: false });

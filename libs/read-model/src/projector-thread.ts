@@ -2,10 +2,13 @@ import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { AppError } from '@rookery/protocol';
-import type { FromWorker, ProjectorData, ToWorker } from './worker-messages.ts';
+import type { FromThread, FromWorker, ProjectorData, ToThread, ToWorker } from './worker-messages.ts';
 
-/** Heap bounds of a projector: a page of the journal and its statements fit many times. */
-const LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 };
+/**
+ * Heap bounds: a page of the journal and its statements fit many times. A small young generation keeps an idle thread
+ * small; a replay pays for it with more of the short collections.
+ */
+const LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 2 };
 const STOP_MS = 5000;
 
 export interface ThreadEvents {
@@ -14,14 +17,24 @@ export interface ThreadEvents {
   onCrash(error: AppError): void;
 }
 
+/** One read model's part of a projector thread. */
 export interface ProjectorThread {
   post(message: ToWorker): void;
-  /** Ends the thread; its file is closed then. */
+  /** Ends the projector; its file is closed then. */
   stop(): Promise<void>;
 }
 
+interface SharedThread {
+  worker: Worker;
+  models: Map<number, { events: ThreadEvents; stopped(): void }>;
+}
+
+/** By entry: a thread costs 25 MiB, so the read models of a process share one. */
+const threads = new Map<string, SharedThread>();
+let lastModel = 0;
+
 /**
- * What the thread runs. A bundle runs as it is; TypeScript of the source tree needs tsx, which a thread has to load for
+ * What a thread runs. A bundle runs as it is; TypeScript of the source tree needs tsx, which a thread has to load for
  * itself: `--import` reaches the main thread only.
  */
 function programOf(entry: URL): { program: string | URL; eval: boolean } {
@@ -37,40 +50,70 @@ function programOf(entry: URL): { program: string | URL; eval: boolean } {
   return { program, eval: true };
 }
 
-/** Starts the thread of a projector. */
-export function startProjectorThread(entry: URL | string, data: ProjectorData, events: ThreadEvents): ProjectorThread {
-  const url = typeof entry === 'string' ? pathToFileURL(entry) : entry;
-  const { program, eval: isText } = programOf(url);
+function startThread(entry: URL): SharedThread {
+  const { program, eval: isText } = programOf(entry);
   const worker = new Worker(program, {
     eval: isText,
-    workerData: data,
     // What the main program was started with is not for its threads.
     execArgv: [],
     resourceLimits: LIMITS,
-    name: data.connection.name,
+    name: 'projector',
   });
-  let stopping = false;
+  const thread: SharedThread = { worker, models: new Map() };
   let failed: unknown = null;
-  worker.on('message', (message: FromWorker) => events.onMessage(message));
+  worker.on('message', ({ model, message }: FromThread) => {
+    const each = thread.models.get(model);
+    if (message.type === 'stopped') each?.stopped();
+    else each?.events.onMessage(message);
+  });
   worker.on('error', (error) => {
     failed = error;
   });
-  const exited = new Promise<void>((resolve) => {
-    worker.once('exit', (code) => {
-      resolve();
-      if (stopping) return;
+  worker.once('exit', (code) => {
+    if (threads.get(entry.href) === thread) threads.delete(entry.href);
+    for (const { events, stopped } of thread.models.values()) {
       const message = 'The projector of the read model has ended unexpectedly.';
       events.onCrash(new AppError('INTERNAL', { message, details: { exitCode: code }, cause: failed }));
-    });
+      stopped();
+    }
   });
+  return thread;
+}
+
+/** Starts a projector in the thread of its entry, which lives as long as one of its projectors. */
+export function startProjector(entry: URL | string, data: ProjectorData, events: ThreadEvents): ProjectorThread {
+  const url = typeof entry === 'string' ? pathToFileURL(entry) : entry;
+  const thread = threads.get(url.href) ?? startThread(url);
+  threads.set(url.href, thread);
+  lastModel += 1;
+  const model = lastModel;
+  const post = (message: ToWorker) => thread.worker.postMessage({ model, message } satisfies ToThread);
+  let stopping = false;
+  const stopped = new Promise<void>((resolve) => {
+    const whileWanted: ThreadEvents = {
+      onMessage: (message) => {
+        if (!stopping) events.onMessage(message);
+      },
+      onCrash: (error) => {
+        if (!stopping) events.onCrash(error);
+      },
+    };
+    thread.models.set(model, { events: whileWanted, stopped: resolve });
+  });
+  post({ type: 'open', data });
   return {
-    post: (message) => worker.postMessage(message),
+    post,
     async stop() {
       stopping = true;
-      worker.postMessage({ type: 'stop' } satisfies ToWorker);
-      const deadline = setTimeout(() => void worker.terminate(), STOP_MS);
-      await exited;
+      post({ type: 'stop' });
+      // A thread that does not answer is ended: it may not hold the file any longer.
+      const deadline = setTimeout(() => void thread.worker.terminate(), STOP_MS);
+      await stopped;
       clearTimeout(deadline);
+      thread.models.delete(model);
+      if (thread.models.size > 0) return;
+      if (threads.get(url.href) === thread) threads.delete(url.href);
+      await thread.worker.terminate();
     },
   };
 }

@@ -13,11 +13,13 @@ import type { Projection } from '@rookery/kernel';
 import { AppError, limits, toAppError } from '@rookery/protocol';
 import { Applier } from './applier.ts';
 import { isCorruption, isPassing } from './database.ts';
+import { faultOf } from './fault.ts';
 import { checkIdentity, holeError } from './identity.ts';
 import { type PreparedFile, prepareFile } from './prepare-file.ts';
 import { type Counts, type FromWorker, type ProjectorData, packCommits } from './worker-messages.ts';
 
 const RETRY_MS = 200;
+const LOOK_MS = 20;
 /** Bytes of commits on their way to the main thread above which applying waits for it. */
 const MAX_UNDERWAY = 16 * 1024 * 1024;
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -35,6 +37,8 @@ export class Projector {
   #taken: (() => void) | null = null;
   #stalled = false;
   #stopped = false;
+  /** False from a (re)connect until the journal was compared with the checkpoint. */
+  #recognised = false;
   #bus: Bus | null = null;
   #journal: Journal | null = null;
   #tail: Tail | null = null;
@@ -59,27 +63,35 @@ export class Projector {
     const bus = await connectBus({ ...connection, publishTimeoutMs: timings.publishTimeoutMs });
     if (this.#stopped) return await bus.close();
     this.#bus = bus;
+    bus.onReconnect(() => {
+      this.#recognised = false;
+    });
     this.#journal = openJournal(bus, { stream });
     this.#tail = this.#journal.tail({
       begin: (facts) => this.#begin(bus, facts),
       onBatch: (batch) => this.#apply(bus, batch),
       onState: (state) => {
-        if (state === 'waiting') this.#post({ type: 'waiting' });
+        if (state !== 'waiting') return;
+        this.#recognised = false;
+        this.#post({ type: 'waiting' });
       },
       onEnd: (error) => this.#end(error),
     });
   }
 
-  /** The last sequence of the stream, as soon as it can be asked. */
+  /** The last sequence of the stream, as soon as it can be asked and has been recognised. */
   async lastSeq(): Promise<number> {
     for (;;) {
       try {
-        if (this.#journal !== null) return (await this.#journal.info()).lastSeq;
+        const facts = this.#recognised ? await this.#journal?.info() : undefined;
+        const { created, appliedSeq } = this.#applier.checkpoint;
+        // Otherwise it was replaced a moment ago: the tail is about to find out.
+        if (facts?.created === created && facts.lastSeq >= appliedSeq) return facts.lastSeq;
       } catch (error) {
         if (toAppError(error).code === 'PERMISSION_VIOLATION') throw error;
       }
       if (this.#stopped) throw new AppError('SHUTTING_DOWN');
-      await pause(RETRY_MS);
+      await pause(LOOK_MS);
     }
   }
 
@@ -103,7 +115,7 @@ export class Projector {
 
   #end(error: AppError): void {
     if (isCorruption(error.cause)) this.#post({ type: 'corrupt' });
-    else this.#post({ type: 'ended', error: error.toBody() });
+    else this.#post({ type: 'ended', error: faultOf(error).toBody() });
   }
 
   /** Nothing is applied before the journal has been recognised. */
@@ -121,6 +133,7 @@ export class Projector {
         facts = await this.#facts(facts);
       }
     }
+    this.#recognised = true;
     const { appliedSeq } = this.#applier.checkpoint;
     this.#deliveredSeq ??= Math.max(appliedSeq, facts.lastSeq - limits.replayRing);
     this.#post({ type: 'began', lastSeq: facts.lastSeq, deliveredSeq: this.#deliveredSeq });

@@ -72,7 +72,7 @@ export interface ReadModel<DB> {
   waitFor(streamSeq: number, timeoutMs: number): Promise<void>;
   /** Stream sequence of the last message on a subject as applied, 0 where there is none. */
   headOf(subject: string): number;
-  /** Waits until everything that is in the stream now is applied. */
+  /** Waits until the journal is recognised and everything that is in it now is applied; the error that ended applying. */
   level(): Promise<void>;
   stats(): ReadModelStats;
   state(): ReadModelState;

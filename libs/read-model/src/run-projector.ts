@@ -1,40 +1,55 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
 import type { Projection } from '@rookery/kernel';
-import { AppError, toAppError } from '@rookery/protocol';
+import { AppError } from '@rookery/protocol';
+import { faultOf } from './fault.ts';
 import { Projector } from './projector.ts';
-import type { FromWorker, ProjectorData, ToWorker } from './worker-messages.ts';
+import type { FromWorker, ProjectorData, ToThread } from './worker-messages.ts';
 
-/** Body of a projector's thread: keeps the read model that the main thread asks for, out of those known here. */
+/** Body of a projector thread: keeps the read models that the main thread asks for, out of those known here. */
 export function runProjector(projections: readonly Projection[]): void {
   const port = parentPort;
   if (port === null) throw new TypeError('a projector runs in a worker thread');
-  const data = workerData as ProjectorData;
-  const post = (message: FromWorker, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
-  const end = (error: unknown) => post({ type: 'ended', error: toAppError(error).toBody() });
+  const projectors = new Map<number, Projector>();
 
-  const projection = projections.find(({ name, version }) => name === data.projection && version === data.version);
-  if (projection === undefined) {
-    const message = `the projector does not know ${data.projection} in this version; build it again`;
-    end(new AppError('INTERNAL', { message }));
-    return;
-  }
-  const projector = new Projector(data, projection, post);
-  projector.start().catch(end);
+  const open = (data: ProjectorData, post: (message: FromWorker, transfer?: ArrayBuffer[]) => void): Projector => {
+    const { projection: name, version } = data;
+    const projection = projections.find((each) => each.name === name && each.version === version);
+    if (projection === undefined) {
+      const message = `the projector does not know ${name} in this version; build it again`;
+      throw new AppError('INTERNAL', { message });
+    }
+    return new Projector(data, projection, post);
+  };
 
-  port.on('message', (message: ToWorker) => {
+  port.on('message', ({ model, message }: ToThread) => {
+    const post = (answer: FromWorker, transfer: ArrayBuffer[] = []) =>
+      port.postMessage({ model, message: answer }, transfer);
+    const end = (error: unknown) => post({ type: 'ended', error: faultOf(error).toBody() });
+    const projector = projectors.get(model);
     switch (message.type) {
+      case 'open':
+        try {
+          const opened = open(message.data, post);
+          projectors.set(model, opened);
+          opened.start().catch(end);
+        } catch (error) {
+          end(error);
+        }
+        return;
       case 'taken':
-        projector.taken(message.bytes);
+        projector?.taken(message.bytes);
         return;
       case 'last':
-        projector.lastSeq().then(
+        projector?.lastSeq().then(
           (lastSeq) => post({ type: 'last', id: message.id, lastSeq }),
-          (error: unknown) => post({ type: 'refused', id: message.id, error: toAppError(error).toBody() }),
+          (error: unknown) => post({ type: 'refused', id: message.id, error: faultOf(error).toBody() }),
         );
         return;
-      case 'stop':
-        // Ends the thread also while it still waits for a server.
-        projector.stop().finally(() => process.exit(0));
+      case 'stop': {
+        projectors.delete(model);
+        const stopped = projector?.stop() ?? Promise.resolve();
+        stopped.catch(end).finally(() => post({ type: 'stopped' }));
+      }
     }
   });
 }

@@ -52,14 +52,28 @@ export type FromWorker =
   | { type: 'corrupt' }
   | { type: 'ended'; error: ErrorBody }
   | { type: 'last'; id: number; lastSeq: number }
-  | { type: 'refused'; id: number; error: ErrorBody };
+  | { type: 'refused'; id: number; error: ErrorBody }
+  /** The file is closed. */
+  | { type: 'stopped' };
 
 export type ToWorker =
+  | { type: 'open'; data: ProjectorData }
   /** Asks for the last sequence of the stream. */
   | { type: 'last'; id: number }
   /** The main thread has dealt with commits of so many bytes. */
   | { type: 'taken'; bytes: number }
   | { type: 'stop' };
+
+/** One thread serves all read models of its process. */
+export interface ToThread {
+  model: number;
+  message: ToWorker;
+}
+
+export interface FromThread {
+  model: number;
+  message: FromWorker;
+}
 
 export interface Deliverable {
   streamSeq: number;

@@ -60,26 +60,40 @@ export function homeFolder(env: NodeJS.ProcessEnv): string {
 }
 
 /** An integer setting within bounds. */
-export function integerSetting(env: NodeJS.ProcessEnv, name: string, fallback: number, min: number, max: number): number {
+export function integerSetting(
+  env: NodeJS.ProcessEnv,
+  name: string,
+  fallback: number,
+  min: number,
+  max: number,
+): number {
   const text = env[name];
   if (text === undefined || text === '') return fallback;
   const value = Number(text);
-  if (!Number.isInteger(value) || value < min || value > max) throw invalid(name, `must be a whole number from ${min} to ${max}`);
+  if (!Number.isInteger(value) || value < min || value > max)
+    throw invalid(name, `must be a whole number from ${min} to ${max}`);
   return value;
+}
+
+function jsonObject(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return value !== null && typeof value === 'object' && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null;
+  } catch {
+    return null;
+  }
 }
 
 /** Production waits, with those that ROOKERY_TIMINGS replaces. */
 export function timingsFrom(env: NodeJS.ProcessEnv): Timings {
   const text = env.ROOKERY_TIMINGS;
   if (text === undefined || text === '') return { ...productionTimings };
-  let changed: Record<string, unknown>;
-  try {
-    changed = JSON.parse(text) as Record<string, unknown>;
-  } catch {
-    throw invalid('ROOKERY_TIMINGS', 'must be JSON');
-  }
+  const changed = jsonObject(text);
+  if (changed === null) throw invalid('ROOKERY_TIMINGS', 'must be a JSON object');
   for (const [name, value] of Object.entries(changed)) {
-    const known = Object.hasOwn(productionTimings, name) && typeof value === 'number' && value > 0;
+    const known = Object.hasOwn(productionTimings, name) && Number.isFinite(value) && Number(value) > 0;
     if (!known) throw invalid('ROOKERY_TIMINGS', `has no valid wait ${name}`);
   }
   return { ...productionTimings, ...changed };
@@ -89,7 +103,9 @@ function natsUrl(env: NodeJS.ProcessEnv, home: string): string {
   if (env.ROOKERY_NATS_URL) return env.ROOKERY_NATS_URL;
   const file = join(home, 'run', 'nats.json');
   if (!existsSync(file)) throw invalid('ROOKERY_NATS_URL', 'is not set and no local nats-server runs');
-  return (JSON.parse(readFileSync(file, 'utf8')) as { url: string }).url;
+  const url = jsonObject(readFileSync(file, 'utf8'))?.url;
+  if (typeof url !== 'string') throw invalid('ROOKERY_NATS_URL', `is not set and ${file} cannot be read`);
+  return url;
 }
 
 function seedOf(home: string, user: string): string {
@@ -97,25 +113,38 @@ function seedOf(home: string, user: string): string {
   try {
     return readFileSync(file, 'utf8').trim();
   } catch (cause) {
-    throw new AppError('CONFIG_INVALID', { message: `The NATS key ${file} cannot be read; run \`npx rookery nats init\`.`, cause });
+    throw new AppError('CONFIG_INVALID', {
+      message: `The NATS key ${file} cannot be read; run \`npx rookery nats init\`.`,
+      cause,
+    });
   }
 }
 
 /** Kept for the other services of the same process, since the variable is gone after the first has read it. */
-let inheritedKeys: string | undefined;
+let inheritedKeys: Record<string, Buffer> | undefined;
+
+const VAULT_KEY = /^[0-9a-f]{64}$/i;
+
+function parseVaultKeys(text: string): Record<string, Buffer> {
+  const keys = Object.entries(jsonObject(text) ?? { none: null });
+  return Object.fromEntries(
+    keys.map(([bucket, key]) => {
+      // A key that is cut short would seal with another one than the vault was sealed with.
+      if (typeof key !== 'string' || !VAULT_KEY.test(key))
+        throw invalid('ROOKERY_VAULT_KEYS', 'must be JSON of hexadecimal keys');
+      return [bucket, Buffer.from(key, 'hex')];
+    }),
+  );
+}
 
 function vaultKeysFrom(env: NodeJS.ProcessEnv, service: ServiceName): Partial<Record<string, Buffer>> {
-  inheritedKeys = env.ROOKERY_VAULT_KEYS || inheritedKeys;
+  const text = env.ROOKERY_VAULT_KEYS;
   // A key must not be inherited by anything that the service starts.
   delete env.ROOKERY_VAULT_KEYS;
-  if (inheritedKeys === undefined) return {};
-  try {
-    const entries = Object.entries(JSON.parse(inheritedKeys) as Record<string, string>);
-    const own = entries.filter(([bucket]) => vaultsOf[service].includes(bucket));
-    return Object.fromEntries(own.map(([bucket, key]) => [bucket, Buffer.from(key, 'hex')]));
-  } catch {
-    throw invalid('ROOKERY_VAULT_KEYS', 'must be JSON of hexadecimal keys');
-  }
+  if (text) inheritedKeys = parseVaultKeys(text);
+  return Object.fromEntries(
+    Object.entries(inheritedKeys ?? {}).filter(([bucket]) => vaultsOf[service].includes(bucket)),
+  );
 }
 
 /** Vault buckets that each service may open. */

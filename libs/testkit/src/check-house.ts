@@ -10,12 +10,12 @@ export type HouseHistory = Omit<CheckedHistory, 'journal' | 'memory' | 'readMode
 
 /** Runs the checker over everything that a home's journal holds and its read models say. */
 export async function checkHouse(
-  house: { home: string; nats: Pick<TestNats, 'url' | 'seed'> },
+  house: { home: string; nats: Pick<TestNats, 'url' | 'seed'>; services: readonly string[] },
   history: HouseHistory,
 ): Promise<Violation[]> {
   const { readModels = true, ...told } = history;
   const journal = await readStream(house.nats, 'JOURNAL');
   const memory = await readStream(house.nats, 'MEMORY');
-  const digests = readModels ? await readModelDigests(house.home, house.nats) : [];
+  const digests = readModels ? await readModelDigests(house.home, house.nats, house.services) : [];
   return checkHistory({ ...told, journal, memory, readModelDigests: digests });
 }

@@ -4,51 +4,66 @@ import { History } from './history/recorder.ts';
 import { type RookeryOptions, startRookery, type TestRookery } from './rookery.ts';
 import { type ScriptedModel, startScriptedModel } from './scripted-model.ts';
 
-/** What a row of the fault matrix works with. */
-export interface FaultRow {
+/** The product with a scripted model and a client that follows, for rows of the fault matrix. */
+export interface FaultHouse {
   rookery: TestRookery;
   model: ScriptedModel;
   /** Attempts of clients, for the checker. */
   history: History;
-  /** A client that follows all events over any reconnect; its events are checked at the end. */
+  /** A client that follows all events over any reconnect; its events are checked too. */
   follower: FollowingClient;
-  /** More for the checker: effects, other clients. */
-  told: HouseHistory;
+  /** Runs the checker over all that has happened so far; throws with what it found. */
+  check(told?: HouseHistory): Promise<void>;
+  stop(): Promise<void>;
 }
 
-/**
- * Starts the product with a scripted model, lets a row happen, and runs the checker over what is left. A failure
- * carries what the services logged.
- */
-export async function faultRow(options: RookeryOptions, happen: (row: FaultRow) => Promise<void>): Promise<void> {
+export async function startFaultHouse(options: RookeryOptions = {}): Promise<FaultHouse> {
   const model = await startScriptedModel();
-  let rookery: TestRookery | null = null;
-  let follower: FollowingClient | null = null;
-  try {
-    rookery = await startRookery({ modelUrl: model.url, ...options });
-    const { url, token } = rookery;
-    follower = followEvents({ url: () => url, token });
-    await follower.current();
-    const history = new History();
-    const told: HouseHistory = {};
-    await happen({ rookery, model, history, follower, told });
-    await caughtUp(follower, rookery);
-    const violations = await checkHouse(rookery, {
-      ...told,
-      operations: history.operations,
-      clients: [{ name: 'follower', events: follower.events }, ...(told.clients ?? [])],
-    });
-    if (follower.faults.length > 0) throw new Error(`the follower met ${follower.faults.join('; ')}`);
-    if (violations.length > 0) {
+  const rookery = await startRookery({ modelUrl: model.url, ...options }).catch(async (error: unknown) => {
+    await model.stop();
+    throw error;
+  });
+  const { url, token } = rookery;
+  const follower = followEvents({ url: () => url, token });
+  const history = new History();
+  await follower.current();
+  return {
+    rookery,
+    model,
+    history,
+    follower,
+    check: async (told = {}) => {
+      await caughtUp(follower, rookery);
+      const violations = await checkHouse(rookery, {
+        ...told,
+        operations: history.operations,
+        clients: [{ name: 'follower', events: follower.events }, ...(told.clients ?? [])],
+      });
+      if (follower.faults.length > 0) throw new Error(`the follower met ${follower.faults.join('; ')}`);
+      if (violations.length === 0) return;
       throw new Error(`the checker found:\n${violations.map(({ rule, detail }) => `${rule}: ${detail}`).join('\n')}`);
-    }
+    },
+    stop: async () => {
+      await follower.stop();
+      await rookery.stop();
+      await model.stop();
+    },
+  };
+}
+
+/** Runs one row in a house of its own, then the checker. A failure prints what the services logged. */
+export async function faultRow(
+  options: RookeryOptions,
+  happen: (house: FaultHouse) => Promise<HouseHistory | undefined>,
+): Promise<void> {
+  const house = await startFaultHouse(options);
+  try {
+    await house.check(await happen(house));
   } catch (error) {
-    if (rookery !== null) process.stderr.write(`${await rookery.logs(25)}\n`);
+    process.stderr.write(`${await house.rookery.logs(25)}\n`);
     throw error;
   } finally {
-    await follower?.stop();
-    await rookery?.stop();
-    await model.stop();
+    await house.stop();
   }
 }
 

@@ -1,5 +1,6 @@
 export { bundleFolder, checkout, ensureBundles } from './bundles.ts';
 export { checkHouse, type HouseHistory } from './check-house.ts';
+export { commitHeaders } from './commit-headers.ts';
 export { commitOf } from './commits.ts';
 export { connectAs, connectAsStranger, type NatsConnection, refusals } from './connect-as.ts';
 export {
@@ -16,7 +17,7 @@ export {
   waitSettled,
 } from './conversation.ts';
 export { eventually, sleep } from './eventually.ts';
-export { type FaultRow, faultRow } from './fault-row.ts';
+export { type FaultHouse, faultRow, startFaultHouse } from './fault-row.ts';
 export { type FollowingClient, type FollowingOptions, followEvents } from './following-client.ts';
 export type { ClientHistory } from './history/check-clients.ts';
 export { type CheckedHistory, checkHistory, type DigestPair, type Violation } from './history/checker.ts';

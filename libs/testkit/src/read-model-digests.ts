@@ -43,9 +43,14 @@ function digestOf(path: string): Record<string, string> {
  * Digests of the read models of a home that runs and of ones made anew from its journal. Nothing may be writing
  * any more; a read model that is behind is waited for.
  */
-export async function readModelDigests(home: string, nats: Pick<TestNats, 'url' | 'seed'>): Promise<DigestPair[]> {
+export async function readModelDigests(
+  home: string,
+  nats: Pick<TestNats, 'url' | 'seed'>,
+  services: readonly string[],
+): Promise<DigestPair[]> {
   const out: DigestPair[] = [];
   for (const { name, file, user, stream, projection } of sources) {
+    if (!services.includes(name)) continue;
     const folder = await temporaryFolder('rebuild');
     const model = await openReadModel<unknown>({
       dir: folder.path,

@@ -20,8 +20,8 @@ export interface RookeryOptions {
   timings?: Partial<Timings>;
   /** Settings of every service. */
   env?: NodeJS.ProcessEnv;
-  /** Fault point (FAULT) that ends the first process of a service; the one started after it has none. */
-  faults?: Partial<Record<TestServiceName, string>>;
+  /** Run the bundles with fault points, so that `withFault` can be used. */
+  faults?: boolean;
   /** Base URL of a model server; it becomes provider `test` with model `test-model`. */
   modelUrl?: string;
 }
@@ -34,9 +34,12 @@ export interface TestRookery {
   token: string;
   home: string;
   nats: TestNats;
+  services: readonly TestServiceName[];
   /** The process of a service; `slot` where it has several. */
   service(name: TestServiceName, slot?: number): ServiceProcess;
   client(options?: { protocolVersion?: number }): Promise<RpcClient>;
+  /** Starts a service anew so that it kills itself at a fault point (FAULT); the process after that has none. */
+  withFault(name: TestServiceName, fault: string): Promise<void>;
   /** SIGKILLs a service, waits until the next process of it is ready. */
   killAndWait(name: TestServiceName, slot?: number): Promise<void>;
   /** What the services logged, the last lines of each; for the message of a failed test. */
@@ -47,7 +50,7 @@ export interface TestRookery {
 
 /** Starts nats-server and the services from their bundles. */
 export async function startRookery(options: RookeryOptions = {}): Promise<TestRookery> {
-  const dist = await ensureBundles(options.faults !== undefined);
+  const dist = await ensureBundles(options.faults === true);
   const timings = { ...testTimings, ...options.timings };
   const nats = await startNats({ timings, dedupeWindowMs: timings.dedupeWindowMs });
   const { home } = nats;
@@ -75,12 +78,10 @@ export async function startRookery(options: RookeryOptions = {}): Promise<TestRo
   const processes = new Map<string, ServiceProcess>();
   for (const name of options.services ?? serviceNames) {
     for (let slot = 0; slot < (options.slots?.[name] ?? 1); slot += 1) {
-      const fault = slot === 0 ? options.faults?.[name] : undefined;
       const service = new ServiceProcess({
         name,
         dist,
         env: { ...env, ROOKERY_SLOT: String(slot) },
-        ...(fault === undefined ? {} : { firstEnv: { FAULT: fault } }),
         logPath: join(home, 'logs', slot === 0 ? `${name}.log` : `${name}-${slot}.log`),
         restartMs: timings.restartBaseMs,
       });
@@ -122,6 +123,11 @@ export async function startRookery(options: RookeryOptions = {}): Promise<TestRo
     nats,
     service,
     client,
+    services: options.services ?? serviceNames,
+    withFault: async (name, fault) => {
+      await service(name).down('SIGTERM');
+      await service(name).up({ FAULT: fault });
+    },
     killAndWait: async (name, slot = 0) => {
       const { starts } = service(name, slot);
       service(name, slot).signal('SIGKILL');

@@ -10,8 +10,6 @@ export interface ServiceProcessOptions {
   /** Folder of the bundles. */
   dist: string;
   env: NodeJS.ProcessEnv;
-  /** Variables of the first start only, such as FAULT. */
-  firstEnv?: NodeJS.ProcessEnv;
   logPath: string;
   restartMs: number;
 }
@@ -47,10 +45,10 @@ export class ServiceProcess {
     return this.#child !== null;
   }
 
-  /** Starts it and waits until it says that it is ready. */
-  async up(): Promise<void> {
+  /** Starts it and waits until it says that it is ready; `once` are variables of this start only, such as FAULT. */
+  async up(once: NodeJS.ProcessEnv = {}): Promise<void> {
     this.#wanted = true;
-    this.#launch(this.starts === 0 ? { ...this.#options.firstEnv } : {});
+    this.#launch(once);
     this.#loop = this.#keep();
     await this.#ready;
   }

@@ -25,6 +25,8 @@ export interface ConnectionPorts {
 const MAX_UNDER_WAY = 64;
 const QUEUE_BYTES = 16 * 1024 * 1024;
 const HIGH_WATER_BYTES = 1024 * 1024;
+/** Time that a slow client has to read what is on its way and the reason of the close. */
+const CLOSE_MS = 10_000;
 export const CLOSE_TRY_AGAIN = 1013;
 
 interface Held {
@@ -100,7 +102,7 @@ export class RpcConnection implements Subscriber {
     this.#end();
     this.#socket.close(code, reason);
     // A client that reads nothing does not answer the close either.
-    const timer = setTimeout(() => this.#socket.terminate(), this.#ports.timings.sendTimeoutMs);
+    const timer = setTimeout(() => this.#socket.terminate(), CLOSE_MS);
     this.#socket.once('close', () => clearTimeout(timer));
   }
 

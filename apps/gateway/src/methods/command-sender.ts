@@ -34,6 +34,8 @@ export interface Command {
   authorization?: Authorization;
   /** False for what has an effect at each attempt. */
   repeatable?: boolean;
+  /** How long to go on while nobody listens; by default long enough for a service or the server to be started again. */
+  patienceMs?: number;
 }
 
 /** Agent and world of an edge as the configuration names them. */
@@ -73,10 +75,12 @@ export class CommandSender {
       },
       {
         timeoutMs: timings.commandTimeoutMs,
+        noResponderMs: command.patienceMs ?? timings.commandTimeoutMs / 2,
         ...(command.repeatable === false ? {} : { attemptMs: timings.publishTimeoutMs }),
       },
     );
-    call?.seen.note(seq);
+    // Memories have a stream of their own, whose positions say nothing about the journal.
+    if (command.service !== 'memory') call?.seen.note(seq);
     return result;
   }
 

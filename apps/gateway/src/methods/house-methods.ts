@@ -45,7 +45,10 @@ export function houseMethods(ports: HousePorts): Pick<Handlers, HouseMethod> {
     'channel.configure': (params) => channels.configure(params),
     'runtime.shutdown': async () => {
       try {
-        await sender.send({ service: 'supervisor', method: 'runtime.shutdown', params: {}, repeatable: false }, null);
+        await sender.send(
+          { service: 'supervisor', method: 'runtime.shutdown', params: {}, repeatable: false, patienceMs: 0 },
+          null,
+        );
       } catch (error) {
         const isNobody = error instanceof AppError && error.details.failure === 'no-responders';
         throw isNobody ? new AppError('NOT_SUPERVISED') : error;

@@ -31,7 +31,7 @@ it('reads records however they are cut into pieces', () => {
 });
 
 it('says when it has kept enough', () => {
-  const line = Buffer.from(`a\0001:${'x'.repeat(8000)}\n`);
+  const line = Buffer.from(`a\x001:${'x'.repeat(8000)}\n`);
   const parser = new HitParser();
   const needed = Math.ceil((MAX_KEPT + 1) / 8000);
   for (let n = 1; n < needed; n += 1) parser.push(line);

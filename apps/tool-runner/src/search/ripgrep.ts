@@ -20,7 +20,7 @@ export async function hasRipgrep(program: string, pattern: string, ignoreCase: b
       [...options(pattern, ignoreCase, 1), '--', '/dev/null'],
       '/',
       undefined,
-      () => {},
+      () => true,
     );
     // 0 and 1 tell whether a line matched, 2 that the pattern was not understood.
     if (code === 2)

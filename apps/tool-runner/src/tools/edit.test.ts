@@ -42,7 +42,7 @@ it('takes files of 16 MiB and not of one byte more', async () => {
   expect(await codeOf(edit('a', 'x', 'z'))).toBe('ok');
   put('a', `${'y'.repeat(16 * 1024 * 1024)}x`);
   expect(await codeOf(edit('a', 'x', 'z'))).toBe('edit_failed');
-});
+}, 30_000);
 
 it('loses no edit of many at once', async () => {
   put('a', 'x\n');

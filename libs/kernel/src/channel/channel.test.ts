@@ -4,7 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { isRefusal } from '../refusal.ts';
 import { answerBody, answerIdempotencyKey } from './answer.ts';
 import { decideFinishDelivery } from './decide-finish.ts';
-import { decideReceiveDelivery, type DeliveryView, deliveryBodySha256, type ReceiveDelivery } from './decide-receive.ts';
+import {
+  type DeliveryView,
+  decideReceiveDelivery,
+  deliveryBodySha256,
+  type ReceiveDelivery,
+} from './decide-receive.ts';
 import { deliveryIdsOf, webhookThreadRequestId, webhookThreadTitle, webhookTurnRequestId } from './delivery-ids.ts';
 import { judgePost, outboxBackoffMs, retryAfterMs } from './outbox-policy.ts';
 
@@ -76,17 +81,32 @@ describe('hook.receive', () => {
 });
 
 describe('the end of an answer', () => {
-  const finish = { runId: ids.runId, status: 'sent' as const, attempts: 2, errorCode: null, finishedAt: command.receivedAt };
+  const finish = {
+    runId: ids.runId,
+    status: 'sent' as const,
+    attempts: 2,
+    errorCode: null,
+    finishedAt: command.receivedAt,
+  };
 
   it('is written once', () => {
     const event = decideFinishDelivery('pending', finish);
     expect(event).toMatchObject({ payload: { idempotencyKey: answerIdempotencyKey(ids.runId), status: 'sent' } });
     if (event !== null) expect(checkEvent(event)).toMatchObject({ ok: true });
-    for (const status of ['sent', 'failed', 'waiting', null] as const) expect(decideFinishDelivery(status, finish)).toBeNull();
+    for (const status of ['sent', 'failed', 'waiting', null] as const)
+      expect(decideFinishDelivery(status, finish)).toBeNull();
   });
 
   it('has a body whose bytes do not depend on the order of the members', () => {
-    const answer = { deliveryId: 'd', threadId: 't', turnId: 'u', runId: 'r', status: 'failed', reasonCode: 'x', text: 'y' };
+    const answer = {
+      deliveryId: 'd',
+      threadId: 't',
+      turnId: 'u',
+      runId: 'r',
+      status: 'failed',
+      reasonCode: 'x',
+      text: 'y',
+    };
     const reversed = Object.fromEntries(Object.entries(answer).reverse()) as typeof answer;
     expect(answerBody(reversed)).toBe(answerBody(answer));
     expect(JSON.parse(answerBody({ ...answer, reasonCode: null }))).not.toHaveProperty('reasonCode');

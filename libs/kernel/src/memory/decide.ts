@@ -1,10 +1,4 @@
-import {
-  type CommitEvent,
-  canonicalSha256,
-  type EventPayload,
-  type RpcParams,
-  sha256Hex,
-} from '@rookery/protocol';
+import { type CommitEvent, canonicalSha256, type EventPayload, type RpcParams, sha256Hex } from '@rookery/protocol';
 import { type Refusal, refuse } from '../refusal.ts';
 import type { MemoryReceipt, MemoryState } from './state.ts';
 
@@ -72,10 +66,7 @@ export function decideCreateMemory(state: MemoryState, command: CreateMemory): M
   return {
     kind: 'append',
     revision: 1,
-    events: [
-      accepted('memory.create', params.clientRequestId, digest),
-      { type: 'memory.created', payload: created },
-    ],
+    events: [accepted('memory.create', params.clientRequestId, digest), { type: 'memory.created', payload: created }],
   };
 }
 

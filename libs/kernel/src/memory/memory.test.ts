@@ -67,7 +67,10 @@ describe('memory.create', () => {
 
   it('refuses an item that does not exist, but not a retry whose item has gone', () => {
     const cited = { source: { type: 'session_item' as const, itemId: 'item_1' } };
-    expect(create(noMemory, cited)).toMatchObject({ refused: 'MEMORY_SOURCE_UNAVAILABLE', details: { itemId: 'item_1' } });
+    expect(create(noMemory, cited)).toMatchObject({
+      refused: 'MEMORY_SOURCE_UNAVAILABLE',
+      details: { itemId: 'item_1' },
+    });
     expect(create(after(noMemory, create(noMemory, cited, source)), cited)).toEqual({ kind: 'replay', revision: 1 });
   });
 
@@ -87,7 +90,10 @@ describe('memory.correct', () => {
 
   it('refuses an unknown memory and a revision that is not the current one', () => {
     expect(correct(noMemory, 1, 'req-2')).toMatchObject({ refused: 'MEMORY_NOT_FOUND' });
-    expect(correct(existing, 2, 'req-2')).toMatchObject({ refused: 'MEMORY_REVISION_CONFLICT', details: { revision: 1 } });
+    expect(correct(existing, 2, 'req-2')).toMatchObject({
+      refused: 'MEMORY_REVISION_CONFLICT',
+      details: { revision: 1 },
+    });
   });
 
   it('answers a retry with its own revision, and refuses it with other parameters', () => {

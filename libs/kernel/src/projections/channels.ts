@@ -1,4 +1,11 @@
-import { type Commit, type CommitEvent, type EventPayload, parseSubject, type StoredCommit, seqOf } from '@rookery/protocol';
+import {
+  type Commit,
+  type CommitEvent,
+  type EventPayload,
+  parseSubject,
+  type StoredCommit,
+  seqOf,
+} from '@rookery/protocol';
 import { channelsDdl } from './channels-ddl.ts';
 import { defineProjection, type SqlRow, type Write } from './projection.ts';
 

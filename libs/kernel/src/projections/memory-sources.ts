@@ -1,4 +1,4 @@
-import { type EventPayload, isBlobRef, type Item, parseSubject, type StoredCommit, sha256Hex } from '@rookery/protocol';
+import { type EventPayload, type Item, isBlobRef, parseSubject, type StoredCommit, sha256Hex } from '@rookery/protocol';
 import { defineProjection, type Write } from './projection.ts';
 
 const ddl = [

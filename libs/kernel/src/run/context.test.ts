@@ -25,8 +25,11 @@ const toolCall = (callId: string, toolName: string, args: Record<string, unknown
 });
 const turns = (count: number, chars: number): HistoryTurn[] =>
   Array.from({ length: count }, (_, index) => ({ turnId: `turn_${index}`, items: [message('x'.repeat(chars))] }));
-const choose = (history: readonly HistoryTurn[], contextWindow = 32_768, tools: Parameters<typeof chooseContext>[0]['tools'] = []) =>
-  chooseContext({ history, userItem: message('Hi'), instructions: ['Be brief.'], tools, contextWindow });
+const choose = (
+  history: readonly HistoryTurn[],
+  contextWindow = 32_768,
+  tools: Parameters<typeof chooseContext>[0]['tools'] = [],
+) => chooseContext({ history, userItem: message('Hi'), instructions: ['Be brief.'], tools, contextWindow });
 
 describe('the bound of an item', () => {
   it.each([
@@ -114,7 +117,13 @@ describe('choosing a context', () => {
 
   it('sends no history where the message itself fills the window', () => {
     const userItem = message('x'.repeat(40_000));
-    const choice = chooseContext({ history: turns(1, 10), userItem, instructions: [], tools: [], contextWindow: 32_768 });
+    const choice = chooseContext({
+      history: turns(1, 10),
+      userItem,
+      instructions: [],
+      tools: [],
+      contextWindow: 32_768,
+    });
     expect(choice.turns).toEqual([]);
   });
 
@@ -125,12 +134,16 @@ describe('choosing a context', () => {
         const history = chars.map((size, index) => ({ turnId: `turn_${index}`, items: [message('x'.repeat(size))] }));
         const { turns: chosen, revision } = choose(history, window);
         expect(chosen).toEqual(history.slice(history.length - chosen.length));
-        const { maximumTokens, reservedCurrentRunTokens, instructionTokens, currentRunTokens } = revision.budget as Record<string, number>;
+        const { maximumTokens, reservedCurrentRunTokens, instructionTokens, currentRunTokens } =
+          revision.budget as Record<string, number>;
         const fixed = (instructionTokens ?? 0) + Math.max(currentRunTokens ?? 0, reservedCurrentRunTokens ?? 0);
         const used = chosen.reduce((sum, turn) => sum + turn.items.reduce((all, item) => all + itemTokens(item), 0), 0);
         const next = history.at(-1 - chosen.length);
         if (chosen.length > 0) expect(fixed + used).toBeLessThanOrEqual(maximumTokens ?? 0);
-        if (next !== undefined) expect(fixed + used + next.items.reduce((all, item) => all + itemTokens(item), 0)).toBeGreaterThan(maximumTokens ?? 0);
+        if (next !== undefined)
+          expect(fixed + used + next.items.reduce((all, item) => all + itemTokens(item), 0)).toBeGreaterThan(
+            maximumTokens ?? 0,
+          );
       }),
     );
   });

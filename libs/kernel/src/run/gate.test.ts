@@ -16,7 +16,9 @@ const planned = (kinds: string): PlannedCall[] =>
     problem: null,
   }));
 const starting = (kinds: string, running: string[] = []): string =>
-  nextTools(planned(kinds), new Set(running)).map((call) => call.itemId).join('');
+  nextTools(planned(kinds), new Set(running))
+    .map((call) => call.itemId)
+    .join('');
 
 describe('arguments of a call', () => {
   it('are read as an object, and nothing at all is an empty one', () => {

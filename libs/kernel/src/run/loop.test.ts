@@ -8,7 +8,12 @@ import { breaches, itemsOf } from './testing/run-rules.ts';
 import { type Action, anyScene, finished, play, settledScene, start, stored } from './testing/scenario.ts';
 
 const text = (value: string): LoopInput => ({ type: 'text', text: value });
-const call = (name: string, args = '{}', callId = name): LoopInput => ({ type: 'tool_call', callId, name, arguments: args });
+const call = (name: string, args = '{}', callId = name): LoopInput => ({
+  type: 'tool_call',
+  callId,
+  name,
+  arguments: args,
+});
 const toolEnds = (place = 0): Action => ({ type: 'tool_ends', place, outcome: 'ok' });
 const steer = (clientRequestId: string, content: string): LoopInput => ({ type: 'steer', clientRequestId, content });
 
@@ -51,7 +56,9 @@ describe('a run', () => {
 
   it('cuts a huge piece of text into deltas, never inside a character', () => {
     const huge = `${'x'.repeat(MAX_DELTA_CHARS - 1)}🐦${'y'.repeat(10)}`;
-    const deltas = eventsOf([start, text(huge)]).flatMap((event) => (event.type === 'item.delta' ? [event.payload.delta] : []));
+    const deltas = eventsOf([start, text(huge)]).flatMap((event) =>
+      event.type === 'item.delta' ? [event.payload.delta] : [],
+    );
     expect(deltas.map((delta) => delta.length)).toEqual([MAX_DELTA_CHARS - 1, 12]);
     expect(deltas.join('')).toBe(huge);
   });
@@ -96,7 +103,9 @@ describe('a run', () => {
   });
 
   it('takes the same steer once', () => {
-    expect(typesOf([start, steer('s1', 'x'), steer('s1', 'x')]).filter((type) => type === 'run.steered')).toHaveLength(1);
+    expect(typesOf([start, steer('s1', 'x'), steer('s1', 'x')]).filter((type) => type === 'run.steered')).toHaveLength(
+      1,
+    );
   });
 
   it('keeps partial text and names unseen steers when it is cancelled', () => {
@@ -107,12 +116,17 @@ describe('a run', () => {
     ]);
     const events = eventsOf(actions);
     expect(events.at(-2)).toMatchObject({ type: 'run.steers_left', payload: { steers: [{ content: 'Wait' }] } });
-    expect(events.at(-1)).toMatchObject({ type: 'run.settled', payload: { status: 'cancelled', reasonCode: 'cancelled' } });
+    expect(events.at(-1)).toMatchObject({
+      type: 'run.settled',
+      payload: { status: 'cancelled', reasonCode: 'cancelled' },
+    });
   });
 
   it('fails with the reason of its provider', () => {
     const failed: LoopInput = { type: 'model_failed', reasonCode: 'provider_timeout', requestId: null };
-    expect(eventsOf([start, failed]).at(-1)).toMatchObject({ payload: { status: 'failed', reasonCode: 'provider_timeout' } });
+    expect(eventsOf([start, failed]).at(-1)).toMatchObject({
+      payload: { status: 'failed', reasonCode: 'provider_timeout' },
+    });
   });
 
   it('is failed by an interruption', () => {

@@ -76,8 +76,12 @@ describe('settling for a holder that is gone', () => {
         const settled = !['running', 'unclaimed'].includes(foldRun(stored(left)).status);
         const events = settled ? left.flat() : [...left.flat(), ...settleAfter(left)];
         const steered = events.flatMap((event) => (event.type === 'run.steered' ? [event.payload.item.id] : []));
-        const named = events.flatMap((event) => (event.type === 'run.steers_left' ? event.payload.steers.map((steer) => steer.itemId) : []));
-        const processed = itemsOf(events).filter((item) => item.data.status === 'processed').map((item) => item.id);
+        const named = events.flatMap((event) =>
+          event.type === 'run.steers_left' ? event.payload.steers.map((steer) => steer.itemId) : [],
+        );
+        const processed = itemsOf(events)
+          .filter((item) => item.data.status === 'processed')
+          .map((item) => item.id);
         expect([...named, ...processed].sort()).toEqual([...steered].sort());
       }),
     );

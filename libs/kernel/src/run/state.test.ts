@@ -13,7 +13,12 @@ describe('the state of a run', () => {
   });
 
   it('knows its holder and epoch', () => {
-    expect(foldRun(stored(play([start]).commits))).toMatchObject({ holder: 'host-0-boot', epoch: 1, status: 'running', modelCallOpen: true });
+    expect(foldRun(stored(play([start]).commits))).toMatchObject({
+      holder: 'host-0-boot',
+      epoch: 1,
+      status: 'running',
+      modelCallOpen: true,
+    });
   });
 
   it('holds the text of the message that is streamed', () => {

@@ -25,12 +25,23 @@ const user = (ordinal: number, content: string, data: Item['data'] = {}) => item
 const assistant = (ordinal: number, content: string, stepId = 's1') =>
   item(ordinal, { role: 'assistant', content, data: { stepId } });
 const call = (ordinal: number, callId: string, stepId = 's1') =>
-  item(ordinal, { kind: 'tool_call', role: 'assistant', data: { stepId, callId, toolName: 'read', arguments: { a: 1 } } });
+  item(ordinal, {
+    kind: 'tool_call',
+    role: 'assistant',
+    data: { stepId, callId, toolName: 'read', arguments: { a: 1 } },
+  });
 const result = (ordinal: number, callId: string, details: object = {}, stepId = 's1') =>
   item(ordinal, {
     kind: 'tool_result',
     role: 'tool',
-    content: JSON.stringify({ toolCallId: callId, toolName: 'read', ok: true, output: 'text', cancelled: false, ...details }),
+    content: JSON.stringify({
+      toolCallId: callId,
+      toolName: 'read',
+      ok: true,
+      output: 'text',
+      cancelled: false,
+      ...details,
+    }),
     data: { stepId, callId, toolName: 'read' },
   });
 
@@ -63,7 +74,9 @@ describe('messages for a model', () => {
   const plainResult = '{"ok":true,"output":"text","cancelled":false}';
 
   it('put the calls of an answer beside its text and the results behind it', () => {
-    expect(toMessages([user(1, 'Hi'), assistant(2, 'Look:'), call(3, 'a'), call(4, 'b'), result(5, 'a'), result(6, 'b')])).toEqual([
+    expect(
+      toMessages([user(1, 'Hi'), assistant(2, 'Look:'), call(3, 'a'), call(4, 'b'), result(5, 'a'), result(6, 'b')]),
+    ).toEqual([
       { role: 'user', content: 'Hi' },
       {
         role: 'assistant',
@@ -80,7 +93,9 @@ describe('messages for a model', () => {
 
   it('show the model its own order of calls that ended in another', () => {
     const messages = toMessages([user(1, 'Hi'), call(3, 'b'), result(4, 'b'), call(2, 'a'), result(5, 'a')]);
-    expect(messages.flatMap((message) => ('tool_calls' in message ? message.tool_calls?.map(({ id }) => id) : []))).toEqual(['a', 'b']);
+    expect(
+      messages.flatMap((message) => ('tool_calls' in message ? message.tool_calls?.map(({ id }) => id) : [])),
+    ).toEqual(['a', 'b']);
     expect(refusal(messages)).toBeNull();
   });
 
@@ -110,14 +125,30 @@ describe('messages for a model', () => {
   });
 
   it('keep calls with the same id of two answers apart', () => {
-    const items = [user(1, 'Hi'), call(2, 'a', 's1'), result(3, 'a', { output: 'one' }, 's1'), call(4, 'a', 's2'), result(5, 'a', { output: 'two' }, 's2')];
+    const items = [
+      user(1, 'Hi'),
+      call(2, 'a', 's1'),
+      result(3, 'a', { output: 'one' }, 's1'),
+      call(4, 'a', 's2'),
+      result(5, 'a', { output: 'two' }, 's2'),
+    ];
     const results = toMessages(items).filter((message) => message.role === 'tool');
     expect(results.map((message) => JSON.parse(String(message.content)).output)).toEqual(['one', 'two']);
   });
 
   it('give a result as JSON, without what the message says already and without empty facts', () => {
-    const [, , told] = toMessages([user(1, 'Hi'), call(2, 'a'), result(3, 'a', { ok: false, errorCode: 'no_match', nextOffset: null, truncated: false })]);
-    expect(JSON.parse(String(told?.content))).toEqual({ ok: false, output: 'text', cancelled: false, errorCode: 'no_match', truncated: false });
+    const [, , told] = toMessages([
+      user(1, 'Hi'),
+      call(2, 'a'),
+      result(3, 'a', { ok: false, errorCode: 'no_match', nextOffset: null, truncated: false }),
+    ]);
+    expect(JSON.parse(String(told?.content))).toEqual({
+      ok: false,
+      output: 'text',
+      cancelled: false,
+      errorCode: 'no_match',
+      truncated: false,
+    });
   });
 
   it('take a content that is no result as it is', () => {
@@ -137,11 +168,20 @@ describe('messages for a model', () => {
         const { commits } = play(actions);
         const left = commits.slice(0, at % (commits.length + 1));
         const state = foldRun(stored(left));
-        const ended = settleRun(state, { status: 'failed', reasonCode: 'runtime_interrupted' }, { ...context, now: timeAt(1000) });
+        const ended = settleRun(
+          state,
+          { status: 'failed', reasonCode: 'runtime_interrupted' },
+          { ...context, now: timeAt(1000) },
+        );
         const events = state.status === 'running' ? [...left.flat(), ...ended] : left.flat();
         const later = itemsOf(play([start, { type: 'text', text: 'More' }, call2, finished]).commits.flat());
         for (const items of [itemsOf(events), state.settledItems]) {
-          const history = [user(1, 'Hi'), ...items, user(1, 'And?'), ...later.map((each) => ({ ...each, data: { ...each.data, stepId: 'later' } }))];
+          const history = [
+            user(1, 'Hi'),
+            ...items,
+            user(1, 'And?'),
+            ...later.map((each) => ({ ...each, data: { ...each.data, stepId: 'later' } })),
+          ];
           const messages = toMessages(history);
           expect(refusal(messages)).toBeNull();
           expect(messages.filter((message) => message.content === 'And?')).toHaveLength(1);
@@ -154,7 +194,8 @@ describe('messages for a model', () => {
   it('are valid in every prompt that a run makes of itself', () => {
     fc.assert(
       fc.property(anyScene, (actions) => {
-        for (const transcript of play(actions).transcripts) expect(refusal(toMessages([user(1, 'Hi'), ...transcript]))).toBeNull();
+        for (const transcript of play(actions).transcripts)
+          expect(refusal(toMessages([user(1, 'Hi'), ...transcript]))).toBeNull();
       }),
     );
   });

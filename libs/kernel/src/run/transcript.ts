@@ -14,7 +14,11 @@ export interface ToolCallMessage {
 
 const text = (item: Item): string => (typeof item.content === 'string' ? item.content : item.content.head);
 
-const MISSING = JSON.stringify({ ok: false, output: 'The result of this call was not stored.', errorCode: 'effect_unknown' });
+const MISSING = JSON.stringify({
+  ok: false,
+  output: 'The result of this call was not stored.',
+  errorCode: 'effect_unknown',
+});
 
 interface OpenStep {
   content: string | null;

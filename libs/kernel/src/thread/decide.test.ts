@@ -82,7 +82,10 @@ describe('thread.create', () => {
     const decision = decideCreate(null, creation);
     expect(types(decision)).toEqual(['command.accepted', 'thread.created']);
     expect(decision).toMatchObject({
-      events: [{}, { payload: { thread: { id: 'thread_1', createdAt: now, archivedAt: null }, clientRequestId: 'r1' } }],
+      events: [
+        {},
+        { payload: { thread: { id: 'thread_1', createdAt: now, archivedAt: null }, clientRequestId: 'r1' } },
+      ],
     });
   });
 
@@ -102,7 +105,9 @@ describe('thread.rename', () => {
   it('changes title and time, and nothing where the title is there', () => {
     const decision = decideRename(state(), 'Second', now);
     expect(types(decision)).toEqual(['thread.renamed']);
-    expect(decision).toMatchObject({ events: [{ payload: { thread: { title: 'Second', updatedAt: now, createdAt: before } } }] });
+    expect(decision).toMatchObject({
+      events: [{ payload: { thread: { title: 'Second', updatedAt: now, createdAt: before } } }],
+    });
     expect(decideRename(state(), 'First', now)).toEqual({ unchanged: true });
     expect(types(decideRename(state(), null, now))).toEqual(['thread.renamed']);
   });
@@ -110,8 +115,12 @@ describe('thread.rename', () => {
 
 describe('thread.archive and thread.unarchive', () => {
   it('set and clear the time', () => {
-    expect(decideArchive(state(), now)).toMatchObject({ events: [{ type: 'thread.archived', payload: { thread: { archivedAt: now } } }] });
-    expect(decideUnarchive(archived, now)).toMatchObject({ events: [{ type: 'thread.unarchived', payload: { thread: { archivedAt: null } } }] });
+    expect(decideArchive(state(), now)).toMatchObject({
+      events: [{ type: 'thread.archived', payload: { thread: { archivedAt: now } } }],
+    });
+    expect(decideUnarchive(archived, now)).toMatchObject({
+      events: [{ type: 'thread.unarchived', payload: { thread: { archivedAt: null } } }],
+    });
     expect(types(decideArchive(state(), now))).toEqual(['thread.archived']);
     expect(types(decideUnarchive(archived, now))).toEqual(['thread.unarchived']);
   });
@@ -122,7 +131,10 @@ describe('thread.archive and thread.unarchive', () => {
   });
 
   it('archive no thread with a turn that is not settled', () => {
-    expect(decideArchive(state({ unsettledTurns: 2 }), now)).toEqual({ refused: 'THREAD_BUSY', details: { unsettledTurns: 2 } });
+    expect(decideArchive(state({ unsettledTurns: 2 }), now)).toEqual({
+      refused: 'THREAD_BUSY',
+      details: { unsettledTurns: 2 },
+    });
   });
 });
 
@@ -133,15 +145,26 @@ describe('turn.start', () => {
     expect(decision).toMatchObject({
       events: [
         {},
-        { itemId: ids.userItemId, payload: { turn: { ordinal: 8, status: 'queued' }, item: { ordinal: 1, content: 'Hello' } } },
+        {
+          itemId: ids.userItemId,
+          payload: { turn: { ordinal: 8, status: 'queued' }, item: { ordinal: 1, content: 'Hello' } },
+        },
         { payload: { status: 'queued' } },
       ],
     });
   });
 
   it('stores the signature of the edge that took the request', () => {
-    const authorization = { threadId: 'thread_1', clientRequestId: 'r1', profileId: 'read-only', key: 'U1', signature: 's' };
-    expect(decideSubmit(state(), null, submission({ authorization }))).toMatchObject({ events: [{ payload: { authorization } }, {}, {}] });
+    const authorization = {
+      threadId: 'thread_1',
+      clientRequestId: 'r1',
+      profileId: 'read-only',
+      key: 'U1',
+      signature: 's',
+    };
+    expect(decideSubmit(state(), null, submission({ authorization }))).toMatchObject({
+      events: [{ payload: { authorization } }, {}, {}],
+    });
   });
 
   it('answers a retry as before, also once the thread is archived or damaged, and refuses other parameters', () => {
@@ -149,7 +172,9 @@ describe('turn.start', () => {
     for (const then of [state(), archived, state({ damaged: true })]) {
       expect(decideSubmit(then, known, submission())).toEqual({ unchanged: true });
     }
-    expect(refused(decideSubmit(state(), { ...known, paramsSha256: 'b'.repeat(64) }, submission()))).toBe('IDEMPOTENCY_CONFLICT');
+    expect(refused(decideSubmit(state(), { ...known, paramsSha256: 'b'.repeat(64) }, submission()))).toBe(
+      'IDEMPOTENCY_CONFLICT',
+    );
   });
 
   it('is refused on an archived thread, another branch, and without content', () => {
@@ -160,7 +185,9 @@ describe('turn.start', () => {
 
   it('takes 262,144 bytes and not one more, counted in UTF-8', () => {
     expect(contentRefusal('x'.repeat(262_144))).toBeNull();
-    expect(refused(decideSubmit(state(), null, submission({ content: 'x'.repeat(262_145) })))).toBe('CONTENT_TOO_LARGE');
+    expect(refused(decideSubmit(state(), null, submission({ content: 'x'.repeat(262_145) })))).toBe(
+      'CONTENT_TOO_LARGE',
+    );
     expect(contentRefusal('🐦'.repeat(65_536))).toBeNull();
     expect(refused(contentRefusal(`${'🐦'.repeat(65_536)}.`))).toBe('CONTENT_TOO_LARGE');
   });
@@ -198,6 +225,8 @@ describe('every command', () => {
 
 describe('byteLength', () => {
   it('counts UTF-8 bytes', () => {
-    expect([byteLength(''), byteLength('a'), byteLength('é'), byteLength('你'), byteLength('🐦')]).toEqual([0, 1, 2, 3, 4]);
+    expect([byteLength(''), byteLength('a'), byteLength('é'), byteLength('你'), byteLength('🐦')]).toEqual([
+      0, 1, 2, 3, 4,
+    ]);
   });
 });

@@ -78,7 +78,10 @@ export function breaches(events: readonly Draft[]): string[] {
       case 'run.settled':
         must(active.size === 0, `${[...active.keys()]} is open when the run is settled`);
         must(!modelOpen, 'a model call is open when the run is settled');
-        must((event.payload.status === 'completed') === (event.payload.reasonCode === undefined), 'an end has a reason');
+        must(
+          (event.payload.status === 'completed') === (event.payload.reasonCode === undefined),
+          'an end has a reason',
+        );
         settled += 1;
         break;
       case 'run.steers_left':
@@ -96,6 +99,9 @@ export function breaches(events: readonly Draft[]): string[] {
 /** Items as the read model has them: the newest state of each, by ordinal. */
 export function itemsOf(events: readonly Draft[]): Item[] {
   const items = new Map<string, Item>();
-  for (const { payload } of events) if ('item' in payload) items.set(payload.item.id, payload.item);
+  for (const event of events) {
+    const shown = event.type === 'item.started' || event.type === 'item.completed' || event.type === 'run.steered';
+    if (shown) items.set(event.payload.item.id, event.payload.item);
+  }
   return [...items.values()].sort((a, b) => a.ordinal - b.ordinal);
 }

@@ -29,7 +29,7 @@ export const revision: ContextRevision = {
   currentRunOmittedThroughItemId: null,
 };
 
-export const start: LoopInput = {
+export const start: Extract<LoopInput, { type: 'start' }> = {
   type: 'start',
   holder: 'host-0-boot',
   epoch: 1,
@@ -88,7 +88,13 @@ function toInput(scene: Scene, action: Action, tick: number): LoopInput {
   if (entry !== undefined) entry.ended = tick;
   const { callId, toolName } = entry?.item.data ?? {};
   const ok = action.outcome === 'ok';
-  const result = { toolCallId: String(callId), toolName: String(toolName), ok, output: 'done', cancelled: action.outcome === 'cancelled' };
+  const result = {
+    toolCallId: String(callId),
+    toolName: String(toolName),
+    ok,
+    output: 'done',
+    cancelled: action.outcome === 'cancelled',
+  };
   return { type: 'tool_finished', itemId: entry?.item.id ?? 'item_of_nobody', result };
 }
 
@@ -119,7 +125,16 @@ const words = fc.oneof(
 /** Ids repeat between answers, never within one: the provider's client sees to that. */
 const call = fc.record({
   name: fc.constantFrom('read', 'grep', 'write', 'teleport'),
-  arguments: fc.constantFrom('', '{}', '{"filePath":"a"}', '[1]', 'null', '{"broken', '"text"', '{"__proto__":{"a":1}}'),
+  arguments: fc.constantFrom(
+    '',
+    '{}',
+    '{"filePath":"a"}',
+    '[1]',
+    'null',
+    '{"broken',
+    '"text"',
+    '{"__proto__":{"a":1}}',
+  ),
 });
 const calls = fc
   .array(call, { minLength: 1, maxLength: 5 })
@@ -145,12 +160,18 @@ const body = fc
       { weight: 5, arbitrary: one(text) },
       { weight: 1, arbitrary: one(words.map((value): Action => ({ type: 'reasoning', text: value }))) },
       // A whole answer at once, so that scenes get far.
-      { weight: 5, arbitrary: fc.tuple(calls, fc.boolean()).map(([list, ends]) => (ends ? [...list, finished] : list)) },
+      {
+        weight: 5,
+        arbitrary: fc.tuple(calls, fc.boolean()).map(([list, ends]) => (ends ? [...list, finished] : list)),
+      },
       { weight: 3, arbitrary: fc.constant([finished]) },
       { weight: 8, arbitrary: one(toolEnds) },
       { weight: 3, arbitrary: one(steer) },
       { weight: 1, arbitrary: fc.constant<Action[]>([{ type: 'flush' }]) },
-      { weight: 1, arbitrary: fc.constantFrom<Action[]>([failed], [{ type: 'cancel' }], [{ type: 'interrupt' }], [start]) },
+      {
+        weight: 1,
+        arbitrary: fc.constantFrom<Action[]>([failed], [{ type: 'cancel' }], [{ type: 'interrupt' }], [start]),
+      },
     ),
     { maxLength: 30 },
   )

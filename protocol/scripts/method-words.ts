@@ -1,0 +1,40 @@
+import type { RpcMethod } from '../src/index.ts';
+
+/** What each method is for, in a sentence. */
+export const methodWords: Record<RpcMethod, string> = {
+  initialize:
+    'Opens a WebSocket connection: the first message, once. `POST /rpc/v1` needs none and speaks protocol 13.',
+  'thread.create':
+    'Makes a thread. Without a workspace a folder is made for it. The same `clientRequestId` meets the same thread.',
+  'thread.rename': 'Changes the title; an empty one is null.',
+  'thread.archive': 'Puts a thread away; refused while a turn is not settled.',
+  'thread.unarchive': 'Takes a thread back.',
+  'thread.get': 'One thread.',
+  'thread.list': 'Threads, the newest first, page by page.',
+  'turn.start': 'Queues a turn. The same `clientRequestId` meets the same turn; other parameters with it are refused.',
+  'turn.list': 'Turns of a branch with their runs and items, page by page.',
+  'run.cancel': 'Ends a run; harmless on one that has ended.',
+  'run.steer': 'Adds words to a run under way. Those that no model call has seen become the next turn.',
+  'event.replay': 'Events after a seq, page by page.',
+  'event.subscribe': 'Chooses what this connection is told; null means every conversation event.',
+  'provider.list': 'Model providers with their state, never with their keys.',
+  'provider.configure': 'Saves a provider with its models; running runs keep what they began with.',
+  'provider.discover_models': 'Asks an endpoint for its models without saving anything.',
+  'provider.disconnect': 'Removes the key and the models of a built-in provider.',
+  'provider.remove': 'Removes a provider that a person added.',
+  'model.list': 'Models of all providers.',
+  'model.set_enabled': 'Offers a model, or no longer.',
+  'model.set_limits': 'Sets what a model can take.',
+  'memory.create': 'Stores a memory; `source` names the item that it was learned from.',
+  'memory.correct': 'Writes the next revision of a memory.',
+  'memory.list': 'Memories with a preview, page by page.',
+  'memory.get': 'One memory with its content and where it comes from.',
+  'process.read': 'Output of a process from a byte on, at most 16 KiB.',
+  'process.stop': 'Ends a process with all that it started; harmless twice.',
+  'channel.list': 'Channels with their state, never with their secrets.',
+  'channel.configure': 'Saves a webhook.',
+  'runtime.shutdown': 'Asks the supervisor to stop every service.',
+  'auth.create_code': 'Makes a sign-in code for a browser: five minutes, once.',
+  'token.rotate': 'Replaces the owner token; the old one no longer works.',
+  'system.status': 'Services, journal and read models as they are now.',
+};
