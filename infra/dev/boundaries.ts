@@ -89,7 +89,9 @@ function violation(packages: readonly PackageFacts[], file: SourceFile, specifie
     return `may be imported only by ${rule.folders.join(', ')}`;
   }
   const target = packages.find((each) => each.name === name);
-  const declared = home.declared.has(name) || (isTest(file.path) && packages[0]?.declared.has(name) === true);
+  // tests/ cross everything, so they may use what any package uses.
+  const usable = home.layer === 'root' ? packages : [home, ...(isTest(file.path) ? packages.slice(0, 1) : [])];
+  const declared = usable.some((each) => each.declared.has(name));
   if (target === undefined) return declared ? null : 'is not declared in its package.json';
   if (target.layer === 'testkit') return isTest(file.path) || home.layer === 'testkit' ? null : 'is for tests only';
   if (isTest(file.path) || target === home) return null;

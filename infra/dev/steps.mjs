@@ -21,7 +21,7 @@ export async function step(name, work) {
     const text = await work(say);
     line(typeof text === 'string' ? text : 'done');
   } catch (error) {
-    line('FAILED');
+    line(error?.stopped === true ? 'stopped' : 'FAILED');
     throw error;
   }
 }

@@ -34,7 +34,9 @@ const say = (text: string): void => {
 };
 
 /** The reason why a start did not go on: it was told to stop. */
-class Stopped extends Error {}
+class Stopped extends Error {
+  readonly stopped = true;
+}
 
 /**
  * Runs a home until it is told to stop: nats-server, provision, services, and the end of all in order.
@@ -50,7 +52,8 @@ export async function supervise(options: SuperviseOptions): Promise<void> {
     say('stopped without waiting');
     process.exit(130);
   });
-  const lock = await lockHome(home, timings.lockWaitMs, say);
+  const lock = await Promise.race([lockHome(home, timings.lockWaitMs, say), signals.stopped]);
+  if (typeof lock === 'string') return say(`stopped (${lock})`);
   try {
     const left = await endLeftovers(home, timings.drainMs + 5000);
     if (left.length > 0) say(`ended what an earlier start had left running: ${left.join(', ')}`);

@@ -41,6 +41,8 @@ export const limits = {
   providerRequestsPerStep: 6,
   providerRetryBaseMs: 200,
   providerRetryCapMs: 5000,
+  /** Steers of a run that no model call has seen; they all end in one commit. */
+  pendingSteers: 64,
   deltaChars: 256,
   deltaMs: 50,
   connectionQueue: 1024,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { outcomes, type PageHouse, START_MS, say, startPageHouse, TEST_MS } from './page-house.ts';
+import { outcomes, type PageHouse, START_MS, say, startPageHouse, TEST_MS, textOf } from './page-house.ts';
 
 let house: PageHouse;
 
@@ -14,14 +14,14 @@ describe('a turn with the demo provider', { timeout: TEST_MS }, () => {
     await say(page, 'run: echo from-the-$((40+2))nd-shell');
     expect(await outcomes(page, 1)).toEqual(['completed']);
 
-    expect(await page.innerText('.bubble')).toBe('run: echo from-the-$((40+2))nd-shell');
+    expect(await textOf(page.locator('.bubble'))).toBe('run: echo from-the-$((40+2))nd-shell');
     const card = page.locator('[data-tool=process_start]').first();
     expect(await card.getAttribute('data-status')).toBe('completed');
-    expect(await card.locator('.tool-summary').innerText()).toBe('echo from-the-$((40+2))nd-shell');
-    expect(await card.locator('.tool-time').innerText()).toMatch(/^[\d.]+ (ms|s)$/);
+    expect(await textOf(card.locator('.tool-summary'))).toBe('echo from-the-$((40+2))nd-shell');
+    expect(await textOf(card.locator('.tool-time'))).toMatch(/^[\d.]+ (ms|s)$/);
     await card.locator('.tool-head').click();
     await card.locator('.arguments').waitFor();
-    expect(await page.locator('.answer').last().innerText()).toContain('from-the-42nd-shell');
+    expect(await textOf(page.locator('.answer').last())).toContain('from-the-42nd-shell');
   });
 
   it('is there again after a reload, with what was being written', async () => {
@@ -31,14 +31,14 @@ describe('a turn with the demo provider', { timeout: TEST_MS }, () => {
     await say(page, 'read notes.txt');
     expect(await outcomes(page, 2)).toEqual(['completed', 'completed']);
     await page.fill('#composer', 'half a sentence');
-    const before = await page.locator('.turns').innerText();
+    const before = await textOf(page.locator('.turns'));
 
     await page.reload();
     await outcomes(page, 2);
-    expect(withoutFacts(await page.locator('.turns').innerText())).toBe(withoutFacts(before));
+    expect(withoutFacts(await textOf(page.locator('.turns')))).toBe(withoutFacts(before));
     expect(await page.inputValue('#composer')).toBe('half a sentence');
-    expect(await page.locator('[data-tool=read] .tool-summary').innerText()).toBe('notes.txt');
-    expect(await page.locator('.answer').last().innerText()).toContain('first light');
+    expect(await textOf(page.locator('[data-tool=read] .tool-summary'))).toBe('notes.txt');
+    expect(await textOf(page.locator('.answer').last())).toContain('first light');
   });
 });
 

@@ -1,7 +1,7 @@
 import { eventually } from '@rookery/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { watchShifts } from './layout-shift.ts';
-import { directed, outcomes, type PageHouse, START_MS, say, startPageHouse, TEST_MS } from './page-house.ts';
+import { directed, outcomes, type PageHouse, START_MS, say, startPageHouse, TEST_MS, textOf } from './page-house.ts';
 
 const MAX_SHIFT = 0.01;
 
@@ -30,13 +30,24 @@ describe('a streamed answer', { timeout: TEST_MS }, () => {
     const page = await house.open();
     await say(page, directed('warm up', { text: answer }));
     await outcomes(page, 1);
-    await say(page, directed('stream', { say: 'I look first.', tools: [{ name: 'list', arguments: { path: '.' } }], text: answer, deltas: 150, delayMs: 15 }));
+    await say(
+      page,
+      directed('stream', {
+        say: 'I look first.',
+        tools: [{ name: 'list', arguments: { path: '.' } }],
+        text: answer,
+        deltas: 150,
+        delayMs: 15,
+      }),
+    );
     await page.waitForSelector('.answer.streaming');
     const shifts = await watchShifts(page);
     expect(await outcomes(page, 2)).toEqual(['completed', 'completed']);
-    expect(await page.locator('.answer').last().innerText()).toContain('The last words.');
+    expect(await textOf(page.locator('.answer').last())).toContain('The last words.');
     expect(await shifts()).toBeLessThan(MAX_SHIFT);
-    const fromEnd = await page.locator('.scroller').evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight);
+    const fromEnd = await page
+      .locator('.scroller')
+      .evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight);
     expect(fromEnd).toBeLessThan(2);
   });
 
@@ -61,19 +72,27 @@ describe('a streamed answer', { timeout: TEST_MS }, () => {
     await page.locator('.answer', { hasText: 'word word' }).waitFor();
     await page.press('#composer', 'Escape');
     expect(await outcomes(page, 1)).toEqual(['cancelled']);
-    const card = await page.locator('[data-outcome]').innerText();
+    const card = await textOf(page.locator('[data-outcome]'));
     expect(card).toContain('You stopped it.');
     expect(card).toContain('cancelled');
-    expect(await page.locator('.answer .md').innerText()).toMatch(/^(word ?)+$/);
+    expect(await textOf(page.locator('.answer .md'))).toMatch(/^(word ?)+$/);
   });
 
   it('takes an addition while it works, and says so', async () => {
     const page = await house.open();
-    await say(page, directed('work', { tools: [{ name: 'process_start', arguments: { command: 'true' } }], text: 'x '.repeat(900), deltas: 900, delayMs: 30 }));
+    await say(
+      page,
+      directed('work', {
+        tools: [{ name: 'process_start', arguments: { command: 'true' } }],
+        text: 'x '.repeat(900),
+        deltas: 900,
+        delayMs: 30,
+      }),
+    );
     await page.waitForSelector('.composer-box.steering');
     await say(page, 'and count the lines');
     await page.waitForSelector('.steer-note');
-    expect(await page.locator('.bubble').last().innerText()).toBe('and count the lines');
+    expect(await textOf(page.locator('.bubble').last())).toBe('and count the lines');
     expect(await page.inputValue('#composer')).toBe('');
     await page.press('#composer', 'Escape');
     await outcomes(page, 1);
@@ -83,7 +102,7 @@ describe('a streamed answer', { timeout: TEST_MS }, () => {
     const page = await house.open();
     await say(page, directed('fail', { fail: { at: 0, status: 401 } }));
     expect(await outcomes(page, 1)).toEqual(['failed']);
-    const card = await page.locator('[data-outcome]').innerText();
+    const card = await textOf(page.locator('[data-outcome]'));
     expect(card).toContain('The provider refused the key.');
     expect(card).toContain('provider_authentication');
   });
@@ -99,7 +118,7 @@ describe('a gateway that is killed in mid-stream', { timeout: TEST_MS }, () => {
     await Promise.all([house.rookery.killAndWait('gateway'), told]);
     await page.waitForSelector('[data-status=connected]', { state: 'attached' });
     expect(await outcomes(page, 1)).toEqual(['completed']);
-    expect((await page.locator('.answer .md').innerText()).trim()).toBe(text);
+    expect((await textOf(page.locator('.answer .md'))).trim()).toBe(text);
   });
 
   it('does not lose or double a message that was sent while it was away', async () => {
@@ -114,6 +133,8 @@ describe('a gateway that is killed in mid-stream', { timeout: TEST_MS }, () => {
     await eventually('the composer to be free', async () => (await page.inputValue('#composer')) === '');
     await page.reload();
     expect(await outcomes(page, 2)).toEqual(['completed', 'completed']);
-    expect((await page.locator('.bubble').allInnerTexts()).filter((one) => one.includes('sent while away'))).toHaveLength(1);
+    expect(
+      (await page.locator('.bubble').allTextContents()).filter((one) => one.includes('sent while away')),
+    ).toHaveLength(1);
   });
 });

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { checkout, startRookery, startScriptedModel, type Directive, type TestRookery } from '@rookery/testkit';
-import type { Browser, Page } from 'playwright-core';
-import { hostDemo } from '../../infra/supervisor/demo.ts';
+import { checkout, type Directive, startRookery, startScriptedModel, type TestRookery } from '@rookery/testkit';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { hostDemo } from '@rookery/infra/demo';
 import { launchBrowser } from './browser.ts';
 
 /** Patience for a busy machine: to start all of it and a browser, for one test, for one step of a page. */
@@ -57,6 +57,11 @@ export async function say(page: Page, text: string): Promise<void> {
   await page.fill('#composer', text);
   await page.waitForSelector('.send:not([disabled])');
   await page.press('#composer', 'Enter');
+}
+
+/** Text of an element, hidden parts too. */
+export async function textOf(element: Locator): Promise<string> {
+  return (await element.textContent()) ?? '';
 }
 
 /** A message that tells the scripted model what to do. */

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { directed, outcomes, type PageHouse, START_MS, say, startPageHouse, TEST_MS } from './page-house.ts';
+import { directed, outcomes, type PageHouse, START_MS, say, startPageHouse, TEST_MS, textOf } from './page-house.ts';
 
 const hostile = [
   'Text <img src="http://127.0.0.1:1/x.png" onerror="window.pwned = 1">',
@@ -56,7 +56,7 @@ describe('what a model, a tool or a person writes', { timeout: TEST_MS }, () => 
   it('is text and safe links: nothing of it runs or is fetched', async () => {
     const page = await house.open();
     const foreign = foreignRequests(page);
-    const command = "printf '<img src=x onerror=\"window.pwned=9\">\\033[31mred\\033[0m'";
+    const command = 'printf \'<img src=x onerror="window.pwned=9">\\033[31mred\\033[0m\'';
     await say(
       page,
       directed(`<img src=x onerror="window.pwned=10">`, {
@@ -71,12 +71,14 @@ describe('what a model, a tool or a person writes', { timeout: TEST_MS }, () => 
     await card.locator('text=Load newer output').click();
     await card.locator('.tool-output', { hasText: 'red' }).waitFor();
 
-    const output = await card.locator('.tool-output').innerText();
+    const output = await textOf(card.locator('.tool-output'));
     expect(output).toContain('<img src=x onerror="window.pwned=9">red');
     expect(output).not.toContain('\u001b');
     const turns = page.locator('.turns');
     expect(await turns.locator('img, script, iframe, svg[onload]').count()).toBe(0);
-    const links = await turns.locator('a').evaluateAll((all) => all.map((one) => [one.getAttribute('href'), one.getAttribute('rel')]));
+    const links = await turns
+      .locator('a')
+      .evaluateAll((all) => all.map((one) => [one.getAttribute('href'), one.getAttribute('rel')]));
     expect(links).toEqual([
       ['http://127.0.0.1:1/tracker.png', 'noopener noreferrer nofollow'],
       ['https://example.org/page', 'noopener noreferrer nofollow'],
@@ -138,7 +140,12 @@ describe('signing in', { timeout: TEST_MS }, () => {
     expect(others).toEqual([]);
     const status = async (headers: Record<string, string>) => {
       const origin = house.rookery.url;
-      const sent = { origin, cookie: `rookery_session=${cookie?.value}`, 'content-type': 'application/json', ...headers };
+      const sent = {
+        origin,
+        cookie: `rookery_session=${cookie?.value}`,
+        'content-type': 'application/json',
+        ...headers,
+      };
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'thread.list', params: {} });
       return (await fetch(`${origin}/rpc/v1`, { method: 'POST', headers: sent, body })).status;
     };

@@ -13,8 +13,8 @@ beforeAll(async () => {
 afterAll(() => house.stop());
 
 const AT = '2026-01-01T00:00:00.000Z';
-const COMMITS = 40;
 const EVENTS = 400;
+const MOST = 40_000;
 
 async function figure(name: string): Promise<number> {
   const { text } = await house.http('/metrics', { headers: { authorization: `Bearer ${await house.token()}` } });
@@ -59,23 +59,22 @@ test('a client that reads nothing is closed as too slow with a bounded queue, an
   const slow: RpcClient = await house.client();
   slow.socket.pause();
   let deepest = 0;
-  for (let n = 0; n < COMMITS; n += 1) {
-    const events = Array.from({ length: EVENTS }, (_, index) => ({
-      type: 'thread.renamed',
-      payload: { thread: { ...thread, title: `${n}.${index} ${'x'.repeat(180)}` } },
-    }));
+  let renames = 0;
+  // As many as the network's own buffers take, and then more than the queue may hold.
+  while ((await figure('rookery_gateway_slow_consumers_total')) === 0 && renames < MOST) {
+    const events = Array.from({ length: EVENTS }, () => {
+      renames += 1;
+      return { type: 'thread.renamed', payload: { thread: { ...thread, title: `${renames} ${'x'.repeat(180)}` } } };
+    });
     await append(events);
     deepest = Math.max(deepest, await figure('rookery_gateway_queue_depth'));
   }
-  await eventually('the close', async () => (await figure('rookery_gateway_slow_consumers_total')) === 1, {
-    timeoutMs: 20_000,
-  });
-  expect(deepest).toBeLessThanOrEqual(1024);
   slow.socket.resume();
   expect(await slow.closed).toEqual({ code: 1013, reason: 'event consumer too slow' });
+  expect(deepest).toBeLessThanOrEqual(1024);
 
   const renamed = () => good.events.filter((event) => event.type === 'thread.renamed');
-  await eventually('all events', () => renamed().length === COMMITS * EVENTS, { timeoutMs: 20_000 });
+  await eventually('all events', () => renamed().length === renames, { timeoutMs: 20_000 });
   for (const [index, event] of good.events.entries()) {
     if (index > 0) expect(event.prevSeq).toBe(good.events[index - 1]?.seq);
   }

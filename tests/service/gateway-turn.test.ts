@@ -131,6 +131,22 @@ test('protocol 12 has the exact shapes: ten keys, no journalId, no filter, no ne
   await old.close();
 });
 
+test('a text that is too long for the journal is whole everywhere that clients look', async () => {
+  const thread = await newThread(client);
+  const content = `${script({ text: 'read it' })}\n${'long '.repeat(30_000)}`;
+  const { runId } = await startTurn(client, thread, content);
+  await settled(client, runId);
+  const contentOf = (event: WireEvent) => (event.payload.item as { content: string } | undefined)?.content;
+  const live = client.events.find((event) => event.runId === runId && event.type === 'item.completed');
+  expect(live && contentOf(live)).toBe(content);
+  const [replayed] = (
+    await replayAll(client, { filter: { threadIds: [thread.threadId], types: ['item.completed'] } }, 1)
+  ).slice(0, 1);
+  expect(replayed && contentOf(replayed)).toBe(content);
+  const page = await client.request<{ turns: { runs: { items: { content: string }[] }[] }[] }>('turn.list', thread);
+  expect(page.turns[0]?.runs[0]?.items[0]?.content).toBe(content);
+});
+
 test('a filter has its own chain of prevSeq, live and in replay', async () => {
   const filtered = await house.client();
   const mine = await newThread(filtered, { title: 'Mine' });

@@ -32,14 +32,14 @@ let client: Bus;
 const connect = (user: string) =>
   connectBus({ url: rookery.nats.url, user, seed: rookery.nats.seed(user), name: `test ${user}` });
 
-async function startMemory(fault: string): Promise<void> {
-  rookery = await startRookery({ services: ['memory'], slots: { memory: 2 }, faults: { memory: fault } });
+beforeAll(async () => {
+  rookery = await startRookery({ services: ['memory'], slots: { memory: 2 }, faults: true });
   client = await connect('gateway');
-}
-async function stopMemory(): Promise<void> {
+});
+afterAll(async () => {
   await client?.close();
   await rookery?.stop();
-}
+});
 
 async function call<T>(method: string, params: unknown, agentId = 'main'): Promise<T> {
   const request = { method, params, commandId: 'test', agentId, world };
@@ -89,9 +89,6 @@ async function storedCommits(agentId: string): Promise<Commit[]> {
 }
 
 describe('two instances of memory', () => {
-  beforeAll(() => startMemory('none'));
-  afterAll(stopMemory);
-
   it('make 10 memories of 200 requests with 10 request ids at once', async () => {
     const agent = 'many';
     const answers = await Promise.all(
@@ -257,12 +254,11 @@ describe('two instances of memory', () => {
 });
 
 describe('what was acknowledged', () => {
-  // The first process in slot 0 dies right after its 30th append.
-  beforeAll(() => startMemory('memory:after-append@30'));
-  afterAll(stopMemory);
-
   it('is there once when a process dies between its append and its answer, and when any is killed', async () => {
     const agent = 'survivor';
+    // The process in slot 0 dies right after its 30th append.
+    await rookery.withFault('memory', 'memory:after-append@30');
+    const { starts } = rookery.service('memory', 0);
     const ids = Array.from({ length: 150 }, (_, index) => `kill-${index}`);
     const write = async (own: string[]) => {
       for (const id of own) await create(id, `content of ${id}`, {}, agent);
@@ -272,13 +268,12 @@ describe('what was acknowledged', () => {
       await rookery.killAndWait('memory', 1);
     };
     await Promise.all([write(ids.slice(0, 75)), write(ids.slice(75)), kill()]);
-    // Its fault point has ended the first process of slot 0.
-    await rookery.service('memory', 0).started(2);
+    await rookery.service('memory', 0).started(starts + 1);
     const expected = ids.map((id) => memoryIdOf(rookery.nats.homeId, agent, id));
     expect((await listAll(agent)).sort()).toEqual([...expected].sort());
     expect(await storedCommits(agent)).toHaveLength(ids.length);
     for (const id of ids) expect(await create(id, `content of ${id}`, {}, agent)).toMatchObject({ created: false });
-  });
+  }, 120_000);
 
   it('is there after nats-server was killed, and the services go on', async () => {
     const agent = 'nats-killed';

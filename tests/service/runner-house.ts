@@ -37,6 +37,7 @@ export class RunnerHouse {
   readonly workspace: string;
   #boots = 0;
   #items = 0;
+  #bundles: Promise<string> | null = null;
 
   private constructor(nats: TestNats, agent: Bus, gateway: Bus) {
     this.nats = nats;
@@ -78,9 +79,15 @@ export class RunnerHouse {
     return start(this.config());
   }
 
+  /** The folder of the bundles with fault points, built at most once. */
+  bundles(): Promise<string> {
+    this.#bundles ??= ensureBundles(true);
+    return this.#bundles;
+  }
+
   /** Starts the runner as a process of its own, so that it can be killed; `fault` names where it kills itself. */
   async spawnRunner(fault = ''): Promise<ChildProcess> {
-    const child = spawn(process.execPath, [join(await ensureBundles(true), 'tool-runner.mjs')], {
+    const child = spawn(process.execPath, [join(await this.bundles(), 'tool-runner.mjs')], {
       env: {
         ...process.env,
         ROOKERY_HOME: this.nats.home,
@@ -91,7 +98,8 @@ export class RunnerHouse {
       },
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
-    await once(child, 'message');
+    const [first] = await Promise.race([once(child, 'message'), once(child, 'exit')]);
+    if (first?.type !== 'ready') throw new Error(`the runner ended with ${first}`);
     return child;
   }
 
@@ -100,7 +108,7 @@ export class RunnerHouse {
     const bus = method.startsWith('process.') ? this.gateway : this.agent;
     const subject = commandSubject('tool', method, 'main');
     const signed = authorization === undefined ? request : { ...request, authorization };
-    return (await callCommand<T>(bus, subject, signed, { timeoutMs: 30_000 })).result;
+    return (await callCommand<T>(bus, subject, signed, { timeoutMs: 10_000 })).result;
   }
 
   /** Appends a commit of the holder, or of another instance, to a run. */

@@ -34,7 +34,7 @@ const allGone = (pids: Record<string, number>) =>
     timeoutMs: 20_000,
   });
 
-describe('a house that runs', () => {
+describe('a house that runs', { timeout: startMs }, () => {
   let house: RunningHouse;
   let base: string;
   let code: string;
@@ -185,6 +185,18 @@ describe('a start', { timeout: startMs }, () => {
     house.child.kill('SIGINT');
     expect(await house.exited).toBe(0);
     await allGone(pids);
+  });
+
+  it('can be stopped while it starts, and leaves nothing', async () => {
+    const house = opening(startScript(await temporaryHome()));
+    await house.printed(/^ {2}nats .* s$/m);
+    const pids = await house.pids();
+    expect(Object.keys(pids)).toContain('nats-server');
+    house.child.kill('SIGINT');
+    expect(await house.exited).toBe(0);
+    await allGone(pids);
+    expect(Object.keys(await house.pids())).toEqual(['supervisor']);
+    expect(house.output).not.toContain('ready in');
   });
 
   it('is refused with the reason where a setting is invalid', async () => {

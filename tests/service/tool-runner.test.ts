@@ -239,18 +239,23 @@ describe('the runner', () => {
 });
 
 describe('a runner that is killed', () => {
-  let child: ChildProcess;
-  beforeAll(() => runner.stop());
-  afterAll(async () => {
-    child?.kill('SIGKILL');
-    await hasEnded();
-    runner = await house.startRunner();
+  let child: ChildProcess | null = null;
+  beforeAll(async () => {
+    await house.bundles();
+    await runner.stop();
   });
   afterEach(async () => {
-    child.kill('SIGKILL');
+    child?.kill('SIGKILL');
     await hasEnded();
+    child = null;
   });
-  const hasEnded = () => eventually('its end', () => child.exitCode !== null || child.signalCode !== null);
+  afterAll(async () => {
+    runner = await house.startRunner();
+  });
+  const hasEnded = () =>
+    eventually('its end', () => child === null || child.exitCode !== null || child.signalCode !== null, {
+      timeoutMs: 20_000,
+    });
 
   it('finds living commands again, settles dead ones, and runs nothing twice', async () => {
     child = await house.spawnRunner();
@@ -290,19 +295,19 @@ describe('a runner that is killed', () => {
     writeFileSync(join(house.workspace, 'list'), 'end\n');
     const edit = await house.call('edit', { filePath: 'list', oldString: 'end', newString: 'one\nend' });
     child = await house.spawnRunner('tool:after-effect');
-    const answer = house.invoke(edit).catch(() => undefined);
+    const unanswered = codeOf(house.invoke(edit));
     await hasEnded();
     child = await house.spawnRunner();
     expect(await inspect(edit.itemId)).toEqual({ state: 'lost' });
     expect(await house.invoke(edit)).toEqual({ state: 'lost' });
     expect(house.file('list')).toBe('one\nend\n');
-    await answer;
+    expect(await unanswered).toBe('SERVICE_UNAVAILABLE');
   });
 
   it('between the start of a command and its receipt still knows the command', async () => {
     const start = await house.call('process_start', { command: 'echo x >> started; exec sleep 300' });
     child = await house.spawnRunner('tool:after-effect');
-    const answer = house.invoke(start).catch(() => undefined);
+    const unanswered = codeOf(house.invoke(start));
     await hasEnded();
     child = await house.spawnRunner();
     const state = await inspect(start.itemId);
@@ -310,7 +315,7 @@ describe('a runner that is killed', () => {
     expect(await house.invoke(start)).toEqual(state);
     await stopProcess(resultOf(state).processId);
     expect(house.file('started')).toBe('x\n');
-    await answer;
+    expect(await unanswered).toBe('SERVICE_UNAVAILABLE');
   });
 });
 

@@ -13,7 +13,7 @@ const ATTEMPTS = 8;
 const PAUSE_MS = 5;
 
 /** What a decision adds to make a commit: the head of the subject gives the rest. */
-export type CommitParts = Pick<Commit, 'id' | 'cause' | 'by' | 'agentId' | 'events'>;
+type CommitParts = Pick<Commit, 'id' | 'cause' | 'by' | 'agentId' | 'events'>;
 
 export type Attempt<R> =
   | { kind: 'done'; result: R }

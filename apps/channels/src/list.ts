@@ -5,7 +5,7 @@ import { WEBHOOK } from './views.ts';
 /** Bindings that are listed of a channel: those that changed last. */
 const BINDINGS = 100;
 
-export interface ChannelBinding {
+interface ChannelBinding {
   chat: string;
   threadId: string;
   branchId: string | null;

@@ -18,7 +18,7 @@ import type { HookGuard } from './hook-guard.ts';
 import type { Db } from './model.ts';
 import { type Chat, loadDelivery, WEBHOOK } from './views.ts';
 
-export interface ReceiveResult {
+interface ReceiveResult {
   deliveryId: string;
   threadId: string;
   turnId: string;

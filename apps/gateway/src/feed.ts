@@ -74,4 +74,5 @@ async function beginAtLevel(model: ReadModel<ConversationTables>, hub: EventHub,
   const first = hub.firstWaiting;
   const streamSeq = first === null ? model.appliedSeq() : first - 1;
   hub.start({ streamSeq, latestSeq: await lastMatchBefore(source, null, seqOf(streamSeq + 1, 0)) });
+  await hub.idle();
 }

@@ -1,4 +1,4 @@
-import { openBlobs, openBucket, openConfig, startLiveness } from '@rookery/bus';
+import { announceService, openBlobs, openBucket, openConfig, startLiveness } from '@rookery/bus';
 import { openJournal } from '@rookery/journal';
 import { AppError, toAppError } from '@rookery/protocol';
 import type { ReadModelStats } from '@rookery/read-model';
@@ -18,6 +18,7 @@ import { CommandSender, edgeOf } from './methods/command-sender.ts';
 import { houseMethods } from './methods/house-methods.ts';
 import { threadMethods } from './methods/thread-methods.ts';
 import { ProviderHealth } from './providers/health.ts';
+import { importProviders } from './providers/import-once.ts';
 import { ProviderService } from './providers/provider-service.ts';
 import { SeenSeq } from './rpc/call.ts';
 import { createDispatcher, type Dispatch } from './rpc/dispatcher.ts';
@@ -94,6 +95,7 @@ export async function startLive(config: ServiceConfig, metrics: Metrics, isStopp
   const vault = async (name: 'vault_provider' | 'vault_channel') =>
     new SecretStore({ bucket: await openBucket(bus, name), name, key: config.vaultKeys[name], redactor, env });
   const providers = new ProviderService({ home, settings, writer, secrets: await vault('vault_provider'), health });
+  await importProviders(config, settings, providers);
   const sender = new CommandSender({ bus, homeId, edge, timings });
   const channels = new ChannelService({
     settings,
@@ -115,6 +117,13 @@ export async function startLive(config: ServiceConfig, metrics: Metrics, isStopp
     timings,
     about: { pid: process.pid, version: config.version },
   });
+
+  const announced = announceService(
+    bus,
+    { service: 'gateway', instance, version: config.version },
+    [],
+    metrics.serviceStats,
+  );
 
   const readiness = () =>
     readinessOf({
@@ -177,6 +186,7 @@ export async function startLive(config: ServiceConfig, metrics: Metrics, isStopp
       unprotect();
       tokens.stop();
       settings.stop();
+      announced.stop();
       await liveness.stop();
       await model.stop();
       await bus.drain();

@@ -7,7 +7,7 @@ import type { Db, Model } from './model.ts';
 const ATTEMPTS = 5;
 
 /** What a decision adds to make a commit: the head of the subject gives the rest. */
-export type CommitParts = Pick<Commit, 'id' | 'cause' | 'by' | 'agentId' | 'events'>;
+type CommitParts = Pick<Commit, 'id' | 'cause' | 'by' | 'agentId' | 'events'>;
 
 export type Attempt<R> =
   | { kind: 'done'; result: R }

@@ -36,7 +36,7 @@ export interface CommandPorts {
   now(): Date;
 }
 
-export interface MemoryResult {
+interface MemoryResult {
   memoryId: string;
   resultingRevision: number;
   /** True where this call wrote, false where it repeats an earlier one. */

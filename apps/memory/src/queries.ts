@@ -19,7 +19,7 @@ interface RecordRow {
   forgotten_at: string | null;
 }
 
-export interface MemorySummary {
+interface MemorySummary {
   id: string;
   kind: string;
   scope: Scope;

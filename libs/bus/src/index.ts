@@ -3,7 +3,7 @@ export { type Bucket, type BucketEntry, openBucket, type WatchCallback } from '.
 export { type CallOptions, callCommand } from './call.ts';
 export { type ConfigView, openConfig } from './config.ts';
 export { type Bus, type BusOptions, connectBus } from './connection.ts';
-export type { ServiceStats } from './discovery.ts';
+export { announceService, type ServiceStats } from './discovery.ts';
 export { busError, classifyFailure, type Failure } from './failures.ts';
 export { type Liveness, type LivenessOptions, startLiveness } from './liveness.ts';
 export {

@@ -2,6 +2,7 @@ import type { BlobStore } from '@rookery/bus';
 import { type Commit, isBlobRef, sha256Hex } from '@rookery/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { encodeCommit } from './append.ts';
 import { externalizeBlobs, hasBlobs, inlineBlobs } from './blobs.ts';
 
 /** A store in memory that holds what was put, by thread. */
@@ -28,6 +29,10 @@ const commitOf = (...payloads: Record<string, unknown>[]): Commit => ({
   by: 'agent/h',
   agentId: 'main',
   events: payloads.map((payload) => ({ type: 'item.completed', itemId: 'i', payload })),
+});
+const eventsAs = (commit: Commit, type: string): Commit => ({
+  ...commit,
+  events: commit.events.map((event) => ({ ...event, type })),
 });
 const payloadOf = (commit: Commit): Record<string, unknown> => commit.events[0]?.payload ?? {};
 
@@ -75,6 +80,26 @@ describe('long strings of a commit', () => {
     const commit = commitOf({ content: long });
     await externalizeBlobs(commit, memoryStore(), 't');
     expect(payloadOf(commit)).toEqual({ content: long });
+  });
+
+  it('move from 4,097 characters on where the commit would be too large with them, and come back', async () => {
+    const store = memoryStore();
+    const texts = Array.from({ length: 10 }, (_, index) => `${index}${'x'.repeat(60_000)}`);
+    const commit = commitOf(...texts.map((content) => ({ content, short: 'y'.repeat(4096) })));
+    expect(() => encodeCommit(eventsAs(commit, 'context.compacted'))).toThrow(
+      expect.objectContaining({ code: 'COMMIT_TOO_LARGE' }),
+    );
+    const moved = await externalizeBlobs(commit, store, 't');
+    expect(encodeCommit(eventsAs(moved, 'context.compacted')).length).toBeLessThan(524_288);
+    expect(payloadOf(moved)).toMatchObject({ content: { bytes: 60_001 }, short: 'y'.repeat(4096) });
+    expect(await inlineBlobs(moved, store, 't')).toEqual(commit);
+  });
+
+  it('of a delta stay, whatever their length', async () => {
+    const store = memoryStore();
+    const commit = eventsAs(commitOf({ delta: 'x'.repeat(70_000) }), 'item.delta');
+    expect(await externalizeBlobs(commit, store, 't')).toBe(commit);
+    expect(store.puts).toBe(0);
   });
 
   it('come back as they were, from their own thread only', async () => {

@@ -37,6 +37,7 @@ export class Projector {
   #taken: (() => void) | null = null;
   #stalled = false;
   #stopped = false;
+  #ended = false;
   /** False from a (re)connect until the journal was compared with the checkpoint. */
   #recognised = false;
   #bus: Bus | null = null;
@@ -90,7 +91,7 @@ export class Projector {
       } catch (error) {
         if (toAppError(error).code === 'PERMISSION_VIOLATION') throw error;
       }
-      if (this.#stopped) throw new AppError('SHUTTING_DOWN');
+      if (this.#stopped || this.#ended) throw new AppError('SHUTTING_DOWN');
       await pause(LOOK_MS);
     }
   }
@@ -114,6 +115,7 @@ export class Projector {
   }
 
   #end(error: AppError): void {
+    this.#ended = true;
     if (isCorruption(error.cause)) this.#post({ type: 'corrupt' });
     else this.#post({ type: 'ended', error: faultOf(error).toBody() });
   }

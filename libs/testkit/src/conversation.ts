@@ -66,7 +66,7 @@ export function settledOf(events: readonly WireEvent[], runId: string): Settled 
   return { status: String(event.payload.status), reasonCode: (event.payload.reasonCode as string | undefined) ?? null };
 }
 
-export function waitSettled(events: readonly WireEvent[], runId: string, timeoutMs = 10_000): Promise<Settled> {
+export function waitSettled(events: readonly WireEvent[], runId: string, timeoutMs = 30_000): Promise<Settled> {
   return eventually(`the end of ${runId}`, () => settledOf(events, runId), { timeoutMs });
 }
 
@@ -76,7 +76,7 @@ export function waitEvent(
   runId: string,
   type: string,
   matches: (event: WireEvent) => boolean = () => true,
-  timeoutMs = 10_000,
+  timeoutMs = 30_000,
 ): Promise<WireEvent> {
   const find = () => events.find((event) => event.runId === runId && event.type === type && matches(event));
   return eventually(`${type} of ${runId}`, find, { timeoutMs });

@@ -12,7 +12,7 @@ export async function eventually<T>(
   look: () => Promise<T> | T,
   options: { timeoutMs?: number; everyMs?: number } = {},
 ): Promise<Exclude<T, undefined | null | false>> {
-  const deadline = performance.now() + (options.timeoutMs ?? 5000);
+  const deadline = performance.now() + (options.timeoutMs ?? 15_000);
   let last: unknown;
   for (;;) {
     try {
@@ -26,7 +26,7 @@ export async function eventually<T>(
     }
     if (performance.now() > deadline) {
       const seen = last instanceof Error ? `${last.name}: ${last.message}` : JSON.stringify(last);
-      throw new Error(`waited ${options.timeoutMs ?? 5000} ms for ${what}; last seen: ${seen}`);
+      throw new Error(`waited ${options.timeoutMs ?? 15_000} ms for ${what}; last seen: ${seen}`);
     }
     await sleep(options.everyMs ?? 20);
   }

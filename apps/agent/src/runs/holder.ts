@@ -93,6 +93,10 @@ export class RunHolder {
 
   /** Adds a person's words to the run; the next model call sees them. Resolves with the stream sequence. */
   steer(clientRequestId: string, content: string): Promise<number> {
+    const waiting = this.#state.run.steers.filter((steer) => !steer.seen).length;
+    if (waiting >= limits.pendingSteers && this.knownSteer(clientRequestId) === null) {
+      return Promise.reject(new AppError('RATE_LIMITED', { details: { pendingSteers: limits.pendingSteers } }));
+    }
     return this.#input({ type: 'steer', clientRequestId, content });
   }
 

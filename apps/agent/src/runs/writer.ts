@@ -42,6 +42,25 @@ function mergeDeltas(events: readonly Draft[]): Draft[] {
   return out;
 }
 
+/** Cuts events into commits that stay below the limits; one input may hold more than a commit can. */
+function commitsOf(events: readonly Draft[]): Draft[][] {
+  const out: Draft[][] = [];
+  let current: Draft[] = [];
+  let bytes = 0;
+  for (const event of events) {
+    const size = Buffer.byteLength(JSON.stringify(event));
+    if (current.length > 0 && (bytes + size > BATCH_BYTES || current.length === limits.eventsPerCommit)) {
+      out.push(current);
+      current = [];
+      bytes = 0;
+    }
+    current.push(event);
+    bytes += size;
+  }
+  if (current.length > 0) out.push(current);
+  return out;
+}
+
 /**
  * Writes a run's events to its subject: one append in flight, what comes meanwhile joins the next commit, effects are
  * handed out once their commit is stored. A conflict means that somebody settled the run for us: the writer stops for
@@ -83,7 +102,7 @@ export class RunWriter {
   write(events: Draft[], effects: LoopEffect[]): Promise<number> {
     if (this.#closed) return Promise.reject(new AppError('RUN_SETTLED'));
     return new Promise((stored, failed) => {
-      this.#queue.push({ events, effects, bytes: JSON.stringify(events).length, stored, failed });
+      this.#queue.push({ events, effects, bytes: Buffer.byteLength(JSON.stringify(events)), stored, failed });
       this.#working ??= this.#work().finally(() => {
         this.#working = null;
       });
@@ -110,8 +129,7 @@ export class RunWriter {
   async #work(): Promise<void> {
     while (this.#queue.length > 0 && !this.#closed) {
       const batch = this.#take();
-      const events = mergeDeltas(batch.flatMap((entry) => entry.events));
-      if (events.length > 0) {
+      for (const events of commitsOf(mergeDeltas(batch.flatMap((entry) => entry.events)))) {
         const error = await this.#store(events).catch((thrown: unknown) => toAppError(thrown));
         if (error !== null) return this.#close(batch, error);
       }

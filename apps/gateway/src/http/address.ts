@@ -8,7 +8,7 @@ export interface Address {
 export const DEFAULT_HTTP = '127.0.0.1:7420';
 
 const invalid = (name: string, why: string): AppError =>
-  new AppError('CONFIG_INVALID', { message: `${name}: ${why}`, details: { name } });
+  new AppError('CONFIG_INVALID', { message: `${name}: ${why}`, details: { name, reason: why } });
 
 /** Reads `host:port`, `[::1]:port` for IPv6; port 0 lets the system choose. */
 export function parseAddress(value: string, name: string): Address {

@@ -12,7 +12,7 @@ import {
 import { discoverModels } from '@rookery/provider';
 import { Redactor } from '@rookery/secrets';
 import type { SecretStore } from '../config/secret-store.ts';
-import type { SectionWriter } from '../config/section-writer.ts';
+import type { Edit, SectionWriter } from '../config/section-writer.ts';
 import {
   type CatalogFacts,
   listModels,
@@ -21,8 +21,17 @@ import {
   providerView,
   unconfiguredDeepseek,
 } from './catalog.ts';
-import { checkHeaders, editModel, isDeepseek, removeProvider, setProvider, withLimits } from './edits.ts';
+import {
+  checkHeaders,
+  editModel,
+  isDeepseek,
+  type ProviderEdit,
+  removeProvider,
+  setProvider,
+  withLimits,
+} from './edits.ts';
 import type { ProviderHealth } from './health.ts';
+import type { ImportedProvider } from './import-yaml.ts';
 import { DEEPSEEK, DEMO } from './presets.ts';
 
 export interface ProviderPorts {
@@ -56,10 +65,7 @@ export class ProviderService {
   }
 
   async configure(params: Configure) {
-    const id = params.kind === 'deepseek' ? DEEPSEEK.id : params.providerId;
-    if (params.kind === 'custom' && reservedProviderIds.includes(id)) {
-      throw new AppError('INVALID_PARAMS', { details: { path: 'providerId', issue: 'reserved' } });
-    }
+    const id = idOf(params);
     refuseKeyInPublic(params);
     const saved = this.#saved(id);
     const base = await this.#base(id, params, saved);
@@ -106,6 +112,26 @@ export class ProviderService {
     const { providerId, modelId } = params;
     const edit = editModel(providerId, modelId, (model) => withLimits(model, params));
     return modelResult(await this.#ports.writer.edit('providers', edit), providerId, modelId);
+  }
+
+  /** Takes providers from a file over in one save. */
+  async import(list: readonly ImportedProvider[]): Promise<void> {
+    const edits: ProviderEdit[] = [];
+    for (const { params, disabledModels } of list) {
+      const id = idOf(params);
+      refuseKeyInPublic(params);
+      edits.push(setProvider(id, await this.#base(id, params, undefined), params.models));
+      for (const model of disabledModels) edits.push(editModel(id, model, (known) => ({ ...known, enabled: false })));
+    }
+    await this.#ports.writer.edit('providers', (value) =>
+      edits.reduce<Edit<'providers'>>(
+        (done, edit) => {
+          const next = edit(done.value);
+          return { value: next.value, keys: [...done.keys, ...next.keys] };
+        },
+        { value, keys: [] },
+      ),
+    );
   }
 
   /** Protects every secret that the configuration names. */
@@ -160,6 +186,12 @@ export class ProviderService {
   async #forgetUnused(id: string, provider: ProviderConfig | undefined): Promise<void> {
     await this.#ports.secrets.keepOnly(vaultItem(id), provider ? referencesOf(provider) : []);
   }
+}
+
+function idOf(params: Configure): string {
+  if (params.kind === 'deepseek') return DEEPSEEK.id;
+  if (!reservedProviderIds.includes(params.providerId)) return params.providerId;
+  throw new AppError('INVALID_PARAMS', { details: { path: 'providerId', issue: 'reserved' } });
 }
 
 function referencesOf(provider: ProviderConfig): string[] {

@@ -39,6 +39,14 @@ export class Metrics {
     this.#durations.set(method, histogram);
   }
 
+  /** All RPC together, as the NATS services protocol shows it. */
+  readonly serviceStats = (): { requests: number; errors: number; dropped: number; processingMs: number } => {
+    const all = [...this.#durations.values()];
+    const requests = all.reduce((sum, { count }) => sum + count, 0);
+    const refused = [...this.#rpc].reduce((sum, [key, count]) => (key.endsWith('code="ok"') ? sum : sum + count), 0);
+    return { requests, errors: refused, dropped: 0, processingMs: all.reduce((sum, one) => sum + one.sum, 0) * 1000 };
+  };
+
   http(route: string, status: number): void {
     const key = `route="${label(route)}",status="${status}"`;
     this.#http.set(key, (this.#http.get(key) ?? 0) + 1);

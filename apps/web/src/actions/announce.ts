@@ -1,6 +1,6 @@
+import type { SettledStatus } from '@rookery/protocol';
 import i18next from 'i18next';
 import { journal, patchUi, ui } from '../state/stores.ts';
-import type { SettledStatus } from '@rookery/protocol';
 import type { WireEvent } from '../wire/types.ts';
 
 const SPOKEN_CHARS = 400;

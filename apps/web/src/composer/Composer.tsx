@@ -49,7 +49,8 @@ export function Composer({ selected, thread, model, run }: Props) {
 
   const send = () => {
     if (!ready) {
-      if (draft.text.trim() !== '' && !model) showToast({ text: t(loaded ? 'model.none' : 'status.connecting'), tone: 'plain' });
+      if (draft.text.trim() !== '' && !model)
+        showToast({ text: t(loaded ? 'model.none' : 'status.connecting'), tone: 'plain' });
       return;
     }
     if (new TextEncoder().encode(draft.text).length > MAX_BYTES) {

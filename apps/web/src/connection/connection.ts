@@ -72,7 +72,10 @@ export class Connection {
   #open(): void {
     this.#timer = undefined;
     const key = this.#ports.key();
-    if (!key) return this.#lock();
+    if (!key) {
+      this.#lock();
+      return;
+    }
     const url = `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/rpc`;
     const socket = new RpcSocket(url, key, {
       onEvent: (event) => this.#feed?.push(event),

@@ -2,19 +2,22 @@ import { describe, expect, it } from 'vitest';
 import type { WireEvent } from '../wire/types.ts';
 import { EventFeed } from './event-feed.ts';
 
-const stream = Array.from({ length: 1200 }, (_, index): WireEvent => ({
-  seq: (index + 1) * 1024,
-  prevSeq: index * 1024,
-  schemaVersion: 11,
-  type: 'item.delta',
-  threadId: 'thread_1',
-  branchId: null,
-  turnId: null,
-  runId: null,
-  itemId: null,
-  timestamp: '2026-11-30T12:00:00.000Z',
-  payload: {},
-}));
+const stream = Array.from(
+  { length: 1200 },
+  (_, index): WireEvent => ({
+    seq: (index + 1) * 1024,
+    prevSeq: index * 1024,
+    schemaVersion: 11,
+    type: 'item.delta',
+    threadId: 'thread_1',
+    branchId: null,
+    turnId: null,
+    runId: null,
+    itemId: null,
+    timestamp: '2026-11-30T12:00:00.000Z',
+    payload: {},
+  }),
+);
 
 function feedOver(known: readonly WireEvent[], limit = 500) {
   const applied: number[] = [];

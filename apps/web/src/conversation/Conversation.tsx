@@ -19,7 +19,7 @@ export function Conversation({ threadId }: { threadId: string }) {
   return (
     <div className="conversation">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroller must be reachable by keyboard */}
-      <div ref={stick.scroller} className="scroller" tabIndex={0} role="region" aria-label={t('sidebar.threads')}>
+      <section ref={stick.scroller} className="scroller" tabIndex={0} aria-label={t('thread.conversation')}>
         <div ref={stick.content} className="turns">
           {conversation?.hasMore && (
             <button
@@ -50,7 +50,7 @@ export function Conversation({ threadId }: { threadId: string }) {
             </div>
           )}
         </div>
-      </div>
+      </section>
       <button
         type="button"
         className={stick.stuck ? 'jump hidden' : 'jump'}
@@ -67,7 +67,7 @@ export function Conversation({ threadId }: { threadId: string }) {
 }
 
 /** Keeps what is read in place when earlier turns are put above it. Call the result before asking for them. */
-function useKeepPlace(scroller: { current: HTMLDivElement | null }, firstTurn: string | undefined): () => void {
+function useKeepPlace(scroller: { current: HTMLElement | null }, firstTurn: string | undefined): () => void {
   const before = useRef<number | null>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs when another turn has become the first
   useLayoutEffect(() => {

@@ -1,8 +1,8 @@
 import { useTranslation } from 'react-i18next';
 import { unarchiveThread } from '../actions/threads.ts';
 import { Composer } from '../composer/Composer.tsx';
-import { choices, DEMO_PROVIDER, modelFor } from '../state/model-choice.ts';
 import type { RunState } from '../state/model.ts';
+import { choices, DEMO_PROVIDER, modelFor } from '../state/model-choice.ts';
 import { useStore } from '../state/store.ts';
 import { journal, ui } from '../state/stores.ts';
 import { Conversation } from './Conversation.tsx';
@@ -23,7 +23,11 @@ export function ConversationPane() {
   return (
     <main className="pane">
       <PaneHeader thread={thread ?? null} selected={selected} model={model} />
-      {selected ? <Conversation key={selected} threadId={selected} /> : <StartPage demo={model?.providerId === DEMO_PROVIDER} />}
+      {selected ? (
+        <Conversation key={selected} threadId={selected} />
+      ) : (
+        <StartPage demo={model?.providerId === DEMO_PROVIDER} />
+      )}
       {thread?.archivedAt ? (
         <div className="composer-note">
           {t('thread.is_archived')}

@@ -13,7 +13,7 @@ export function RunOutcome({ run }: { run: RunState }) {
     span === null ? null : formatDuration(span),
     run.modelId,
     run.modelCalls > 1 ? t('run.calls', { count: run.modelCalls }) : null,
-    run.usage ? t('run.tokens', { count: run.usage.totalTokens }) : null,
+    run.usage?.totalTokens ? t('run.tokens', { count: run.usage.totalTokens }) : null,
   ].filter(Boolean);
   if (run.status === 'completed') {
     return (

@@ -1,6 +1,6 @@
 import { useTranslation } from 'react-i18next';
-import { draftOf, drafts, keepDraft, NEW_THREAD } from '../state/drafts.ts';
 import { COMPOSER_ID } from '../composer/composer-id.ts';
+import { draftOf, drafts, keepDraft, NEW_THREAD } from '../state/drafts.ts';
 import { Logo } from '../ui/Logo.tsx';
 
 /** Sentences that the scripted demo answers with real tools. */

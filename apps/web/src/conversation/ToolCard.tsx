@@ -53,7 +53,14 @@ export const ToolCard = memo(function ToolCard({ call, result, process, change, 
       </button>
       {open && (
         <div id={details} className="tool-body">
-          <ToolDetails tool={tool} reasoning={call.data.reasoningContent} outcome={outcome} process={process} change={change} threadId={threadId} />
+          <ToolDetails
+            tool={tool}
+            reasoning={call.data.reasoningContent}
+            outcome={outcome}
+            process={process}
+            change={change}
+            threadId={threadId}
+          />
         </div>
       )}
     </section>

@@ -3,7 +3,7 @@ import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useSta
 const NEAR_PX = 48;
 
 export interface Stick {
-  scroller: RefObject<HTMLDivElement | null>;
+  scroller: RefObject<HTMLElement | null>;
   content: RefObject<HTMLDivElement | null>;
   /** False while the reader has scrolled up. */
   stuck: boolean;
@@ -15,7 +15,7 @@ export interface Stick {
  * ResizeObserver, after layout and before paint, so that what is on the screen never jumps.
  */
 export function useStickToBottom(key: string): Stick {
-  const scroller = useRef<HTMLDivElement>(null);
+  const scroller = useRef<HTMLElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const stuckNow = useRef(true);
   const [stuck, setStuck] = useState(true);

@@ -30,6 +30,7 @@ export const en = {
   'sidebar.close': 'Hide threads',
   'sidebar.settings': 'Settings',
 
+  'thread.conversation': 'Conversation',
   'thread.untitled': 'Untitled thread',
   'thread.running': 'working',
   'thread.queued': 'waiting',
@@ -57,7 +58,8 @@ export const en = {
   'model.label': 'Model',
   'model.none': 'No model enabled',
   'model.scripted': 'scripted',
-  'model.demo_note': 'The demo model is scripted: it calls real tools but does not think. Add a provider in the settings.',
+  'model.demo_note':
+    'The demo model is scripted: it calls real tools but does not think. Add a provider in the settings.',
 
   'composer.label': 'Message',
   'composer.placeholder': 'Write a message',
@@ -92,8 +94,10 @@ export const en = {
   'run.jump': 'Jump to the newest',
 
   'reason.cancelled': 'You stopped it.',
-  'reason.runtime_interrupted': 'The process that did the work ended. What it had written is kept; send again to go on.',
-  'reason.context_budget_exceeded': 'The conversation no longer fits into the model. Start a new thread or pick a larger model.',
+  'reason.runtime_interrupted':
+    'The process that did the work ended. What it had written is kept; send again to go on.',
+  'reason.context_budget_exceeded':
+    'The conversation no longer fits into the model. Start a new thread or pick a larger model.',
   'reason.model_input_unavailable': 'What the model needs to see could not be put together.',
   'reason.protected_value': 'A secret would have been sent, so it was held back.',
   'reason.agent_error': 'Rookery made a mistake here; its log says more.',

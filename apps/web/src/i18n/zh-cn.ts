@@ -32,6 +32,7 @@ export const zhCn: Record<MessageKey, string> = {
   'sidebar.close': '隐藏对话列表',
   'sidebar.settings': '设置',
 
+  'thread.conversation': '对话内容',
   'thread.untitled': '未命名对话',
   'thread.running': '进行中',
   'thread.queued': '排队中',

@@ -97,12 +97,7 @@ export function CustomForm({ provider, onDone }: { provider: Provider | null; on
         <small>{t('provider.headers_hint')}</small>
       </label>
       <ModelRows rows={form.rows} onChange={form.setRows} />
-      <FormFoot
-        busy={form.busy}
-        note={form.note}
-        onCancel={onDone}
-        onDiscover={baseUrl.trim() ? discover : null}
-      />
+      <FormFoot busy={form.busy} note={form.note} onCancel={onDone} onDiscover={baseUrl.trim() ? discover : null} />
     </form>
   );
 }

@@ -30,7 +30,9 @@ export function Providers() {
           <ProviderCard
             key={provider.id}
             provider={provider}
-            onChange={() => setEditing(provider.id === 'deepseek' ? { kind: 'deepseek' } : { kind: 'custom', provider })}
+            onChange={() =>
+              setEditing(provider.id === 'deepseek' ? { kind: 'deepseek' } : { kind: 'custom', provider })
+            }
           />
         ))}
       </ul>

@@ -5,7 +5,10 @@ import { parseHeaders } from './parse-headers.ts';
 
 describe('provider forms', () => {
   it('read headers line by line and say which line is none', () => {
-    expect(parseHeaders('X-Team: blue\n\n x-empty :\n')).toEqual({ ok: true, headers: { 'X-Team': 'blue', 'x-empty': '' } });
+    expect(parseHeaders('X-Team: blue\n\n x-empty :\n')).toEqual({
+      ok: true,
+      headers: { 'X-Team': 'blue', 'x-empty': '' },
+    });
     expect(parseHeaders('X-Team: blue\nno header')).toEqual({ ok: false, line: 'no header' });
   });
 
@@ -21,7 +24,13 @@ describe('provider forms', () => {
   it('send what the protocol accepts', () => {
     const models = modelsOf([emptyRow(), { ...rowOf({ id: ' m ' }), displayName: ' ', contextWindow: '1 000,000' }]);
     expect(models).toEqual([{ id: 'm', displayName: 'm', contextWindow: 1_000_000 }]);
-    const input = { kind: 'custom', providerId: 'local', displayName: 'Local', baseUrl: 'http://127.0.0.1:1/v1', models };
+    const input = {
+      kind: 'custom',
+      providerId: 'local',
+      displayName: 'Local',
+      baseUrl: 'http://127.0.0.1:1/v1',
+      models,
+    };
     expect(rpcParams['provider.configure'].safeParse(input).success).toBe(true);
   });
 });

@@ -15,17 +15,10 @@ export function Sidebar() {
     <>
       <aside className={open ? 'sidebar open' : 'sidebar'} aria-label={t('sidebar.threads')}>
         <div className="sidebar-head">
-          <a
-            className="brand"
-            href="#/"
-            onClick={(event) => {
-              event.preventDefault();
-              selectThread(null);
-            }}
-          >
+          <button type="button" className="brand" onClick={() => selectThread(null)}>
             <Logo />
             Rookery
-          </a>
+          </button>
           <button
             type="button"
             className="icon-button narrow-only"

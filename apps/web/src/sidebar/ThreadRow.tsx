@@ -5,8 +5,8 @@ import { useStore } from '../state/store.ts';
 import { journal, patchUi, ui } from '../state/stores.ts';
 import { titleOf } from '../state/titles.ts';
 import { formatAgo } from '../text/ago.ts';
-import type { Thread } from '../wire/types.ts';
 import { Icon } from '../ui/Icon.tsx';
+import type { Thread } from '../wire/types.ts';
 
 export const ThreadRow = memo(function ThreadRow({ thread, now }: { thread: Thread; now: number }) {
   const { t, i18n } = useTranslation();

@@ -39,7 +39,10 @@ describe('applyEvent', () => {
   });
 
   it('shows a text as far as its deltas have come', () => {
-    expect(runOf(upTo('item.delta', 2), 0)?.items.at(-1)).toMatchObject({ status: 'streaming', content: 'Done, it is' });
+    expect(runOf(upTo('item.delta', 2), 0)?.items.at(-1)).toMatchObject({
+      status: 'streaming',
+      content: 'Done, it is',
+    });
   });
 
   it('shows that a thread is archived', () => {

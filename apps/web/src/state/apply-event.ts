@@ -1,4 +1,13 @@
-import type { FileChange, Item, ProcessRecord, RunStatus, RunView, Thread, TurnView, WireEvent } from '../wire/types.ts';
+import type {
+  FileChange,
+  Item,
+  ProcessRecord,
+  RunStatus,
+  RunView,
+  Thread,
+  TurnView,
+  WireEvent,
+} from '../wire/types.ts';
 import { changeRun, putItem, withConversation } from './change-run.ts';
 import { type JournalState, noExtras, openingOf, type RunState, type TurnState } from './model.ts';
 import { addUsage } from './usage.ts';
@@ -143,4 +152,3 @@ function touchThread(state: JournalState, event: WireEvent): JournalState {
   if (!thread || thread.updatedAt >= event.timestamp) return state;
   return { ...state, threads: { ...state.threads, [thread.id]: { ...thread, updatedAt: event.timestamp } } };
 }
-

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { TurnView } from '../wire/types.ts';
 import { applyEvent } from './apply-event.ts';
 import { mergeTurns } from './merge-turns.ts';
 import { emptyJournal, type JournalState } from './model.ts';
 import { events, threadId } from './trace.fixture.ts';
-import type { TurnView } from '../wire/types.ts';
 
 const whole = events.reduce(applyEvent, emptyJournal);
 

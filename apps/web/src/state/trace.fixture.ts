@@ -141,7 +141,11 @@ addItem('run.steered', 'a', item('a', 4, { role: 'user', status: 'streaming', co
   clientRequestId: 'steer_1',
   status: 'received',
 });
-addItem('item.completed', 'a', item('a', 4, { role: 'user', content: 'and soon', data: { ...steer, status: 'processed' } }));
+addItem(
+  'item.completed',
+  'a',
+  item('a', 4, { role: 'user', content: 'and soon', data: { ...steer, status: 'processed' } }),
+);
 add('context.compacted', scope('a'), { revision: 2 });
 add('model.input_prepared', scope('a'), { stepOrdinal: 2, preparedAt: at(n), contextRevision: null, stepInput: {} });
 answer('a', 5, ['Done', ', it is', ' written.']);

@@ -1,6 +1,7 @@
 import type { Usage } from '../wire/types.ts';
 
-const sum = (a: number | null, b: number | null): number | null => (a === null && b === null ? null : (a ?? 0) + (b ?? 0));
+const sum = (a: number | null, b: number | null): number | null =>
+  a === null && b === null ? null : (a ?? 0) + (b ?? 0);
 
 /** Token counts of one more model call; null where a provider reports none. */
 export function addUsage(total: Usage | null, added: unknown): Usage | null {

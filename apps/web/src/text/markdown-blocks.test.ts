@@ -7,7 +7,9 @@ import { describe, expect, it } from 'vitest';
 import { markdownBlocks } from './markdown-blocks.ts';
 
 const render = (text: string) =>
-  renderToStaticMarkup(createElement(ReactMarkdown, { remarkPlugins: [remarkGfm] }, text)).replace(/\n+/g, '\n').trim();
+  renderToStaticMarkup(createElement(ReactMarkdown, { remarkPlugins: [remarkGfm] }, text))
+    .replace(/\n+/g, '\n')
+    .trim();
 const renderBlocks = (text: string) => markdownBlocks(text).map(render).join('\n').replace(/\n+/g, '\n').trim();
 
 const pieces = [

@@ -28,7 +28,9 @@ export function markdownBlocks(text: string): string[] {
   blocks.push(current.join('\n'));
   if (definitions.length === 0) return blocks;
   const tail = `\n\n${definitions.join('\n')}`;
-  return blocks.map((block) => (block.includes('[') ? block + tail : block));
+  // In a fence that is still open they would be lines of code.
+  const last = fence === '' ? blocks.length : blocks.length - 1;
+  return blocks.map((block, index) => (index < last && block.includes('[') ? block + tail : block));
 }
 
 function startsBlock(current: readonly string[], line: string): boolean {

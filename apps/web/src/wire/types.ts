@@ -1,8 +1,8 @@
 import type {
-  ProcessRecord as StoredProcess,
   WireEvent as ProtocolEvent,
-  Item as StoredItem,
   RunStatus,
+  Item as StoredItem,
+  ProcessRecord as StoredProcess,
 } from '@rookery/protocol';
 
 export type { RunStatus, Thread, Usage } from '@rookery/protocol';

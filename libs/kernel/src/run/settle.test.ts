@@ -4,7 +4,17 @@ import type { Draft } from '../draft.ts';
 import { settleRun } from './settle.ts';
 import { foldRun, unclaimedRun } from './state.ts';
 import { breaches, itemsOf } from './testing/run-rules.ts';
-import { type Action, anyScene, context, finished, play, start, stored, timeAt } from './testing/scenario.ts';
+import {
+  type Action,
+  anyScene,
+  context,
+  finished,
+  PATIENCE_MS,
+  play,
+  start,
+  stored,
+  timeAt,
+} from './testing/scenario.ts';
 
 const interrupted = { status: 'failed', reasonCode: 'runtime_interrupted' } as const;
 const settleContext = { ...context, now: timeAt(1000) };
@@ -56,34 +66,41 @@ describe('settling for a holder that is gone', () => {
     });
   });
 
-  it('is a valid end after any of the stored commits', () => {
-    fc.assert(
-      fc.property(anyScene, fc.nat(), (actions, at) => {
-        const { commits } = play(actions);
-        const left = commits.slice(0, at % (commits.length + 1));
-        if (foldRun(stored(left)).status !== 'running' && left.length > 0) return;
-        expect(breaches([...left.flat(), ...settleAfter(left)])).toEqual([]);
-      }),
-      { numRuns: 300 },
-    );
-  });
+  it(
+    'is a valid end after any of the stored commits',
+    () => {
+      fc.assert(
+        fc.property(anyScene, fc.nat(), (actions, at) => {
+          const { commits } = play(actions);
+          const left = commits.slice(0, at % (commits.length + 1));
+          if (foldRun(stored(left)).status !== 'running' && left.length > 0) return;
+          expect(breaches([...left.flat(), ...settleAfter(left)])).toEqual([]);
+        }),
+      );
+    },
+    PATIENCE_MS,
+  );
 
-  it('never loses a steer: each one was seen by a model call or is named at the end', () => {
-    fc.assert(
-      fc.property(anyScene, fc.nat(), (actions, at) => {
-        const { commits } = play(actions);
-        const left = commits.slice(0, at % (commits.length + 1));
-        const settled = !['running', 'unclaimed'].includes(foldRun(stored(left)).status);
-        const events = settled ? left.flat() : [...left.flat(), ...settleAfter(left)];
-        const steered = events.flatMap((event) => (event.type === 'run.steered' ? [event.payload.item.id] : []));
-        const named = events.flatMap((event) =>
-          event.type === 'run.steers_left' ? event.payload.steers.map((steer) => steer.itemId) : [],
-        );
-        const processed = itemsOf(events)
-          .filter((item) => item.data.status === 'processed')
-          .map((item) => item.id);
-        expect([...named, ...processed].sort()).toEqual([...steered].sort());
-      }),
-    );
-  });
+  it(
+    'never loses a steer: each one was seen by a model call or is named at the end',
+    () => {
+      fc.assert(
+        fc.property(anyScene, fc.nat(), (actions, at) => {
+          const { commits } = play(actions);
+          const left = commits.slice(0, at % (commits.length + 1));
+          const settled = !['running', 'unclaimed'].includes(foldRun(stored(left)).status);
+          const events = settled ? left.flat() : [...left.flat(), ...settleAfter(left)];
+          const steered = events.flatMap((event) => (event.type === 'run.steered' ? [event.payload.item.id] : []));
+          const named = events.flatMap((event) =>
+            event.type === 'run.steers_left' ? event.payload.steers.map((steer) => steer.itemId) : [],
+          );
+          const processed = itemsOf(events)
+            .filter((item) => item.data.status === 'processed')
+            .map((item) => item.id);
+          expect([...named, ...processed].sort()).toEqual([...steered].sort());
+        }),
+      );
+    },
+    PATIENCE_MS,
+  );
 });

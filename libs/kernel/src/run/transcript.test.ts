@@ -4,7 +4,17 @@ import { describe, expect, it } from 'vitest';
 import { settleRun } from './settle.ts';
 import { foldRun } from './state.ts';
 import { itemsOf } from './testing/run-rules.ts';
-import { type Action, anyScene, context, finished, play, start, stored, timeAt } from './testing/scenario.ts';
+import {
+  type Action,
+  anyScene,
+  context,
+  finished,
+  PATIENCE_MS,
+  play,
+  start,
+  stored,
+  timeAt,
+} from './testing/scenario.ts';
 import { type ModelMessage, toMessages } from './transcript.ts';
 
 const item = (ordinal: number, fields: Partial<Item>): Item => ({
@@ -161,51 +171,62 @@ describe('messages for a model', () => {
     expect(toMessages([item(1, { content })])).toEqual([{ role: 'user', content: 'The beginning' }]);
   });
 
-  it('are valid for a strict provider whatever was cut, in either order', () => {
-    const call2: Action = { type: 'tool_call', callId: 'x', name: 'read', arguments: '{}' };
-    fc.assert(
-      fc.property(anyScene, fc.nat(), (actions, at) => {
-        const { commits } = play(actions);
-        const left = commits.slice(0, at % (commits.length + 1));
-        const state = foldRun(stored(left));
-        const ended = settleRun(
-          state,
-          { status: 'failed', reasonCode: 'runtime_interrupted' },
-          { ...context, now: timeAt(1000) },
-        );
-        const events = state.status === 'running' ? [...left.flat(), ...ended] : left.flat();
-        const later = itemsOf(play([start, { type: 'text', text: 'More' }, call2, finished]).commits.flat());
-        for (const items of [itemsOf(events), state.settledItems]) {
-          const history = [
-            user(1, 'Hi'),
-            ...items,
-            user(1, 'And?'),
-            ...later.map((each) => ({ ...each, data: { ...each.data, stepId: 'later' } })),
-          ];
-          const messages = toMessages(history);
-          expect(refusal(messages)).toBeNull();
-          expect(messages.filter((message) => message.content === 'And?')).toHaveLength(1);
-        }
-      }),
-      { numRuns: 300 },
-    );
-  });
+  it(
+    'are valid for a strict provider whatever was cut, in either order',
+    () => {
+      const call2: Action = { type: 'tool_call', callId: 'x', name: 'read', arguments: '{}' };
+      fc.assert(
+        fc.property(anyScene, fc.nat(), (actions, at) => {
+          const { commits } = play(actions);
+          const left = commits.slice(0, at % (commits.length + 1));
+          const state = foldRun(stored(left));
+          const ended = settleRun(
+            state,
+            { status: 'failed', reasonCode: 'runtime_interrupted' },
+            { ...context, now: timeAt(1000) },
+          );
+          const events = state.status === 'running' ? [...left.flat(), ...ended] : left.flat();
+          const later = itemsOf(play([start, { type: 'text', text: 'More' }, call2, finished]).commits.flat());
+          for (const items of [itemsOf(events), state.settledItems]) {
+            const history = [
+              user(1, 'Hi'),
+              ...items,
+              user(1, 'And?'),
+              ...later.map((each) => ({ ...each, data: { ...each.data, stepId: 'later' } })),
+            ];
+            const messages = toMessages(history);
+            expect(refusal(messages)).toBeNull();
+            expect(messages.filter((message) => message.content === 'And?')).toHaveLength(1);
+          }
+        }),
+      );
+    },
+    PATIENCE_MS,
+  );
 
-  it('are valid in every prompt that a run makes of itself', () => {
-    fc.assert(
-      fc.property(anyScene, (actions) => {
-        for (const transcript of play(actions).transcripts)
-          expect(refusal(toMessages([user(1, 'Hi'), ...transcript]))).toBeNull();
-      }),
-    );
-  });
+  it(
+    'are valid in every prompt that a run makes of itself',
+    () => {
+      fc.assert(
+        fc.property(anyScene, (actions) => {
+          for (const transcript of play(actions).transcripts)
+            expect(refusal(toMessages([user(1, 'Hi'), ...transcript]))).toBeNull();
+        }),
+      );
+    },
+    PATIENCE_MS,
+  );
 
-  it('are valid where any items at all were lost', () => {
-    fc.assert(
-      fc.property(anyScene, fc.infiniteStream(fc.boolean()), (actions, keep) => {
-        const items = itemsOf(play(actions).commits.flat()).filter(() => keep.next().value);
-        expect(refusal(toMessages(items))).toBeNull();
-      }),
-    );
-  });
+  it(
+    'are valid where any items at all were lost',
+    () => {
+      fc.assert(
+        fc.property(anyScene, fc.infiniteStream(fc.boolean()), (actions, keep) => {
+          const items = itemsOf(play(actions).commits.flat()).filter(() => keep.next().value);
+          expect(refusal(toMessages(items))).toBeNull();
+        }),
+      );
+    },
+    PATIENCE_MS,
+  );
 });

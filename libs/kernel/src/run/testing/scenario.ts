@@ -46,6 +46,9 @@ export const finished: LoopInput = {
   activityDate: '2026-01-01',
 };
 
+/** A property plays a hundred scenes, which takes a second on an idle machine. */
+export const PATIENCE_MS = 30_000;
+
 /** An input, or the end of the tool call that runs at a place of the list of those that run. */
 export type Action = LoopInput | { type: 'tool_ends'; place: number; outcome: 'ok' | 'failed' | 'cancelled' };
 
@@ -116,7 +119,7 @@ export function stored(commits: readonly Draft[][]): StoredCommit[] {
 }
 
 const words = fc.oneof(
-  { weight: 6, arbitrary: fc.string({ maxLength: 40 }) },
+  { weight: 16, arbitrary: fc.string({ maxLength: 40 }) },
   { weight: 2, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }) },
   { weight: 1, arbitrary: fc.integer({ min: 250, max: 300 }).map((length) => '🐦'.repeat(length / 2)) },
   { weight: 1, arbitrary: fc.integer({ min: 32_760, max: 70_000 }).map((length) => 'x🐦'.repeat(length / 3)) },
