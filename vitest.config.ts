@@ -3,7 +3,14 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: 'unit', include: ['{protocol,libs,apps,infra}/**/*.test.ts'], exclude: ['**/node_modules/**', '**/dist/**'] } },
+      {
+        test: {
+          name: 'unit',
+          include: ['{protocol,libs,apps,infra}/**/*.test.ts'],
+          exclude: ['**/node_modules/**', '**/dist/**'],
+          testTimeout: 20_000,
+        },
+      },
       {
         test: {
           name: 'system',

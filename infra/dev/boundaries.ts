@@ -115,10 +115,9 @@ export function findViolations(packages: readonly PackageFacts[], files: readonl
   return [...unknown, ...found];
 }
 
-/** The label stands as an nx tag `layer:…`. */
-function layerOf(facts: { nx?: { tags?: string[] }; rookery?: { layer?: string } }): string {
-  const tag = facts.nx?.tags?.find((each) => each.startsWith('layer:'));
-  return tag?.slice('layer:'.length) ?? facts.rookery?.layer ?? '';
+/** The layer that a package.json gives under `rookery.layer`. */
+function layerOf(facts: { rookery?: { layer?: string } }): string {
+  return facts.rookery?.layer ?? '';
 }
 
 function readPackages(root: string): PackageFacts[] {

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { authorizationSchema } from './events.ts';
 import { limits } from './limits.ts';
 import { idSchema } from './records.ts';

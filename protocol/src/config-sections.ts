@@ -1,10 +1,15 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { limits } from './limits.ts';
 import { idSchema } from './records.ts';
 
 /** Sections of the `config` bucket: one key each, revisioned and watched. */
 
-const printable = (max: number) => z.string().min(1).max(max).regex(/^[^\p{Cc}]+$/u, 'has control characters');
+const printable = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .regex(/^[^\p{Cc}]+$/u, 'has control characters');
 
 export const reasoningEfforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max', 'ultra'] as const;
 export const reasoningEffortSchema = z.enum(reasoningEfforts);

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { limits } from './limits.ts';
 
 /** Journal schema version that this program writes. Older ones are upcast when read, newer ones stop a projector. */

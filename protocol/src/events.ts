@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { limits } from './limits.ts';
 import {
   branchSchema,
@@ -111,7 +111,11 @@ export const authorizationSchema = z.strictObject({
   signature: z.string().min(1).max(200),
 });
 
-export const webhookAccountSchema = z.strictObject({ channel: z.literal('webhook'), account: idSchema, chat: z.string() });
+export const webhookAccountSchema = z.strictObject({
+  channel: z.literal('webhook'),
+  account: idSchema,
+  chat: z.string(),
+});
 
 /** Events of the journal that stay inside. */
 export const internalEventSchemas = {
@@ -196,7 +200,8 @@ export type EventCheck = { ok: true; event: JournalEvent } | { ok: false; unknow
 
 /** Checks one event against its schema; `unknown` where the type is none of ours. */
 export function checkEvent(event: { type: string; itemId?: string | undefined; payload: unknown }): EventCheck {
-  if (!Object.hasOwn(eventSchemas, event.type)) return { ok: false, unknown: true, issue: `unknown type ${event.type}` };
+  if (!Object.hasOwn(eventSchemas, event.type))
+    return { ok: false, unknown: true, issue: `unknown type ${event.type}` };
   const result = eventSchemas[event.type as EventType].safeParse(event.payload);
   if (result.success) return { ok: true, event: event as JournalEvent };
   const [issue] = result.error.issues;

@@ -28,8 +28,8 @@ export {
   type ModelConfig,
   type ProviderConfig,
   providerIdSchema,
-  reasoningEfforts,
   reasoningEffortSchema,
+  reasoningEfforts,
   reservedProviderIds,
   type WebhookConfig,
 } from './config-sections.ts';

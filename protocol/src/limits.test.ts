@@ -34,6 +34,7 @@ describe('limits', () => {
     ['providerStreamRetries', 5],
     ['providerRetryBaseMs', 200],
     ['providerRetryCapMs', 5000],
+    ['pendingSteers', 64],
     ['deltaChars', 256],
     ['deltaMs', 50],
     ['connectionQueue', 1024],

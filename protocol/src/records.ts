@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { limits } from './limits.ts';
 
 /** Records that events and RPC results share. Field sets: seed-ikaros section 6.16 and the protocol tables. */

@@ -1,5 +1,11 @@
-import { z } from 'zod';
-import { baseUrlSchema, PROVIDER_ID, providerIdSchema, reasoningEffortSchema, webhookNameSchema } from './config-sections.ts';
+import * as z from 'zod';
+import {
+  baseUrlSchema,
+  PROVIDER_ID,
+  providerIdSchema,
+  reasoningEffortSchema,
+  webhookNameSchema,
+} from './config-sections.ts';
 import { limits } from './limits.ts';
 import { idSchema } from './records.ts';
 
@@ -45,8 +51,15 @@ const apiKey = z
   .refine((value) => value === value.trim(), 'has surrounding blanks');
 const modelList = z.array(modelSchema).min(1).max(limits.discoveredModels);
 const headers = z.record(
-  z.string().min(1).max(limits.headerNameChars).regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/),
-  z.string().max(limits.headerValueChars).regex(/^[^\p{Cc}]*$/u),
+  z
+    .string()
+    .min(1)
+    .max(limits.headerNameChars)
+    .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/),
+  z
+    .string()
+    .max(limits.headerValueChars)
+    .regex(/^[^\p{Cc}]*$/u),
 );
 
 const memoryContent = z

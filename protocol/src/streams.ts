@@ -100,4 +100,8 @@ export const ACCOUNT = 'ROOKERY';
 export const NATS_MINIMUM = { major: 2, minor: 15 } as const;
 
 /** Metadata keys of the JOURNAL stream. */
-export const journalMetadata = { homeId: 'rookery_home_id', journalId: 'rookery_journal_id', step: 'rookery_step' } as const;
+export const journalMetadata = {
+  homeId: 'rookery_home_id',
+  journalId: 'rookery_journal_id',
+  step: 'rookery_step',
+} as const;

@@ -135,7 +135,11 @@ export function instanceKey(service: string, instance: string): string {
 
 /** A slug for an instance name: host, slot and boot without dots. */
 export function instanceName(host: string, slot: number, boot: string): string {
-  const slug = host.toLowerCase().replace(/[^a-z0-9_]+/g, '-').replace(/^-+|-+$/g, '') || 'host';
+  const slug =
+    host
+      .toLowerCase()
+      .replace(/[^a-z0-9_]+/g, '-')
+      .replace(/^-+|-+$/g, '') || 'host';
   return `${slug}-${slot}-${boot}`;
 }
 

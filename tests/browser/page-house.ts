@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { hostDemo } from '@rookery/infra/demo';
 import { checkout, type Directive, startRookery, startScriptedModel, type TestRookery } from '@rookery/testkit';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { hostDemo } from '@rookery/infra/demo';
 import { launchBrowser } from './browser.ts';
 
 /** Patience for a busy machine: to start all of it and a browser, for one test, for one step of a page. */

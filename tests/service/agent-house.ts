@@ -4,9 +4,26 @@ import { join } from 'node:path';
 import { start as startAgent } from '@rookery/agent';
 import { type Bus, callCommand, connectBus, openConfig } from '@rookery/bus';
 import { type Journal, openJournal } from '@rookery/journal';
-import { AppError, type ConfigValue, commandSubject, DEFAULT_AGENT, DEFAULT_WORLD, formatSubject, type StoredCommit, type Thread } from '@rookery/protocol';
+import {
+  AppError,
+  type ConfigValue,
+  commandSubject,
+  DEFAULT_AGENT,
+  DEFAULT_WORLD,
+  formatSubject,
+  type StoredCommit,
+  type Thread,
+} from '@rookery/protocol';
 import { createLogger, type RunningService, type ServiceConfig, type ServiceName } from '@rookery/service';
-import { eventually, type NatsOptions, type ScriptedModel, startNats, startScriptedModel, type TestNats, testTimings } from '@rookery/testkit';
+import {
+  eventually,
+  type NatsOptions,
+  type ScriptedModel,
+  startNats,
+  startScriptedModel,
+  type TestNats,
+  testTimings,
+} from '@rookery/testkit';
 import { start as startToolRunner } from '@rookery/tool-runner';
 
 export const PROVIDER = 'scripted-test';
@@ -23,7 +40,11 @@ export interface AgentHouse {
   startRunner(): Promise<RunningService>;
   command<T = Record<string, unknown>>(method: string, params: unknown, commandId?: string): Promise<T>;
   createThread(): Promise<Thread>;
-  startTurn(thread: Thread, content: string, clientRequestId: string): Promise<{ turnId: string; runId: string; threadId: string }>;
+  startTurn(
+    thread: Thread,
+    content: string,
+    clientRequestId: string,
+  ): Promise<{ turnId: string; runId: string; threadId: string }>;
   runCommits(thread: Thread, runId: string): Promise<StoredCommit[]>;
   /** Waits for the settlement of a run and returns all commits of its subject. */
   settled(thread: Thread, runId: string): Promise<StoredCommit[]>;
@@ -33,7 +54,13 @@ export interface AgentHouse {
 let boots = 0;
 
 /** A service's configuration as the supervisor would make it. */
-export function serviceConfig(nats: TestNats, home: string, service: ServiceName, slot: number, env: Record<string, string> = {}): ServiceConfig {
+export function serviceConfig(
+  nats: TestNats,
+  home: string,
+  service: ServiceName,
+  slot: number,
+  env: Record<string, string> = {},
+): ServiceConfig {
   boots += 1;
   const instance = `test-${slot}-boot${boots}`;
   return {
@@ -57,7 +84,12 @@ export async function startAgentHouse(options: NatsOptions = {}): Promise<AgentH
   const nats = await startNats({ timings: testTimings, ...options });
   const model = await startScriptedModel();
   const home = mkdtempSync(join(tmpdir(), 'rookery-agent-'));
-  const gateway = await connectBus({ url: nats.url, user: 'gateway', seed: nats.seed('gateway'), name: 'test gateway' });
+  const gateway = await connectBus({
+    url: nats.url,
+    user: 'gateway',
+    seed: nats.seed('gateway'),
+    name: 'test gateway',
+  });
   const settings = await openConfig(gateway);
   const providers: ConfigValue<'providers'>['providers'] = {
     [PROVIDER]: {
@@ -66,7 +98,16 @@ export async function startAgentHouse(options: NatsOptions = {}): Promise<AgentH
       baseUrl: model.url,
       apiKey: null,
       headers: {},
-      models: { [MODEL]: { displayName: 'Scripted', enabled: true, supportsTools: true, contextWindow: 200_000, reasoningEfforts: [], reasoningEffort: null } },
+      models: {
+        [MODEL]: {
+          displayName: 'Scripted',
+          enabled: true,
+          supportsTools: true,
+          contextWindow: 200_000,
+          reasoningEfforts: [],
+          reasoningEffort: null,
+        },
+      },
     },
   };
   await settings.save('providers', { providers }, settings.revision('providers'));
@@ -77,7 +118,13 @@ export async function startAgentHouse(options: NatsOptions = {}): Promise<AgentH
 
   const command: AgentHouse['command'] = async (method, params, commandId) => {
     commands += 1;
-    const request = { method, params, commandId: commandId ?? `test-${process.pid}-${commands}`, agentId: DEFAULT_AGENT, world: DEFAULT_WORLD };
+    const request = {
+      method,
+      params,
+      commandId: commandId ?? `test-${process.pid}-${commands}`,
+      agentId: DEFAULT_AGENT,
+      world: DEFAULT_WORLD,
+    };
     const { result } = await callCommand(gateway, commandSubject('agent', method), request, { timeoutMs: 10_000 });
     return result as never;
   };
@@ -133,6 +180,8 @@ export async function startAgentHouse(options: NatsOptions = {}): Promise<AgentH
 }
 
 /** All events of commits in order. */
-export function eventsOf(commits: readonly StoredCommit[]): { type: string; itemId?: string | undefined; payload: Record<string, unknown> }[] {
+export function eventsOf(
+  commits: readonly StoredCommit[],
+): { type: string; itemId?: string | undefined; payload: Record<string, unknown> }[] {
   return commits.flatMap(({ commit }) => commit.events);
 }

@@ -22,7 +22,9 @@ test('a turn is answered: one claim, the text in deltas, one settlement', async 
   const { runId } = await house.startTurn(thread, script({ text: 'Hello there', deltas: 3, delayMs: 5 }), 'r1');
   const events = eventsOf(await house.settled(thread, runId));
   expect(events.filter((event) => event.type === 'run.claimed')).toHaveLength(1);
-  expect(events.filter((event) => event.type === 'run.settled').map((event) => event.payload.status)).toEqual(['completed']);
+  expect(events.filter((event) => event.type === 'run.settled').map((event) => event.payload.status)).toEqual([
+    'completed',
+  ]);
   const text = events.filter((event) => event.type === 'item.delta').map((event) => event.payload.delta);
   expect(text.join('')).toBe('Hello there');
   const final = events.find((event) => event.type === 'item.completed')?.payload.item;
@@ -34,7 +36,9 @@ test('tools are called on the runner and their results go back to the model', as
   const tools = [{ name: 'write', arguments: { filePath: 'a.txt', content: 'one\n' } }];
   const { runId } = await house.startTurn(thread, script({ tools, text: 'written' }), 'r1');
   const events = eventsOf(await house.settled(thread, runId));
-  const completed = events.filter((event) => event.type === 'item.completed').map((event) => event.payload.item as { kind: string; status: string });
+  const completed = events
+    .filter((event) => event.type === 'item.completed')
+    .map((event) => event.payload.item as { kind: string; status: string });
   expect(completed.map((item) => `${item.kind} ${item.status}`)).toEqual([
     'tool_call completed',
     'tool_result completed',
@@ -84,19 +88,37 @@ test('turns of one thread run one after the other, in order', async () => {
 
 test('a running run is cancelled with its partial text, a queued one without having run', async () => {
   const thread = await house.createThread();
-  const running = await house.startTurn(thread, script({ text: 'abcdefghij'.repeat(50), deltas: 200, delayMs: 20 }), 'r1');
+  const running = await house.startTurn(
+    thread,
+    script({ text: 'abcdefghij'.repeat(50), deltas: 200, delayMs: 20 }),
+    'r1',
+  );
   const queued = await house.startTurn(thread, script({ text: 'never' }), 'r2');
-  await expect.poll(async () => eventsOf(await house.runCommits(thread, running.runId)).some((event) => event.type === 'item.delta'), { timeout: 5000 }).toBe(true);
+  await expect
+    .poll(
+      async () => eventsOf(await house.runCommits(thread, running.runId)).some((event) => event.type === 'item.delta'),
+      { timeout: 5000 },
+    )
+    .toBe(true);
   expect(await house.command('run.cancel', { runId: queued.runId })).toMatchObject({ accepted: true });
-  expect(await house.command('run.cancel', { runId: running.runId })).toMatchObject({ accepted: true, status: 'running' });
+  expect(await house.command('run.cancel', { runId: running.runId })).toMatchObject({
+    accepted: true,
+    status: 'running',
+  });
   const events = eventsOf(await house.settled(thread, running.runId));
   expect(events.at(-1)?.payload).toMatchObject({ status: 'cancelled', reasonCode: 'cancelled' });
-  const partial = events.find((event) => event.type === 'item.completed')?.payload.item as { status: string; content: string };
+  const partial = events.find((event) => event.type === 'item.completed')?.payload.item as {
+    status: string;
+    content: string;
+  };
   expect(partial.status).toBe('cancelled');
   expect(partial.content.length).toBeGreaterThan(0);
   const other = eventsOf(await house.settled(thread, queued.runId));
   expect(other.map((event) => event.type)).toEqual(['run.settled']);
-  expect(await house.command('run.cancel', { runId: running.runId })).toMatchObject({ accepted: false, status: 'cancelled' });
+  expect(await house.command('run.cancel', { runId: running.runId })).toMatchObject({
+    accepted: false,
+    status: 'cancelled',
+  });
 });
 
 test('a steer reaches the next model call of the running run', async () => {
@@ -121,7 +143,13 @@ test('a steer that no model call has seen becomes the next turn', async () => {
   await house.command('run.cancel', { runId });
   const before = house.model.requests.length;
   await house.settled(thread, runId);
-  await expect.poll(() => house.model.requests.slice(before).some((request) => request.body.messages.at(-1)?.content === 'unseen words'), { timeout: 5000 }).toBe(true);
+  await expect
+    .poll(
+      () =>
+        house.model.requests.slice(before).some((request) => request.body.messages.at(-1)?.content === 'unseen words'),
+      { timeout: 5000 },
+    )
+    .toBe(true);
 });
 
 test('provider failures settle the run with a reason of the protocol', async () => {
@@ -133,18 +161,29 @@ test('provider failures settle the run with a reason of the protocol', async () 
 
 test('refusals have stable codes', async () => {
   const thread = await house.createThread();
-  const base = { threadId: thread.id, branchId: thread.defaultBranchId, content: 'x', providerId: PROVIDER, modelId: MODEL };
+  const base = {
+    threadId: thread.id,
+    branchId: thread.defaultBranchId,
+    content: 'x',
+    providerId: PROVIDER,
+    modelId: MODEL,
+  };
   expect(await codeOf(house.command('turn.start', { ...base, threadId: 'thread_nowhere' }))).toBe('THREAD_NOT_FOUND');
   expect(await codeOf(house.command('turn.start', { ...base, branchId: 'branch_other' }))).toBe('BRANCH_NOT_FOUND');
   expect(await codeOf(house.command('turn.start', { ...base, content: '  \n' }))).toBe('CONTENT_EMPTY');
-  expect(await codeOf(house.command('turn.start', { ...base, content: 'x'.repeat(256 * 1024 + 1) }))).toBe('CONTENT_TOO_LARGE');
+  expect(await codeOf(house.command('turn.start', { ...base, content: 'x'.repeat(256 * 1024 + 1) }))).toBe(
+    'CONTENT_TOO_LARGE',
+  );
   expect(await codeOf(house.command('turn.start', { ...base, modelId: 'none' }))).toBe('MODEL_NOT_CONFIGURED');
   expect(await codeOf(house.command('turn.start', { ...base, extra: 1 }))).toBe('INVALID_PARAMS');
   expect(await codeOf(house.command('run.cancel', { runId: 'run_nowhere' }))).toBe('RUN_NOT_FOUND');
   await house.command('thread.archive', { threadId: thread.id });
   expect(await codeOf(house.command('turn.start', base))).toBe('THREAD_ARCHIVED');
   expect(await house.command('thread.unarchive', { threadId: thread.id })).toMatchObject({ changed: true });
-  expect(await house.command('thread.unarchive', { threadId: thread.id })).toMatchObject({ changed: false, event: null });
+  expect(await house.command('thread.unarchive', { threadId: thread.id })).toMatchObject({
+    changed: false,
+    event: null,
+  });
 });
 
 test('archiving is refused while a turn is unsettled', async () => {
@@ -152,5 +191,7 @@ test('archiving is refused while a turn is unsettled', async () => {
   const { runId } = await house.startTurn(thread, script({ text: 'slow', deltas: 4, delayMs: 100 }), 'r1');
   expect(await codeOf(house.command('thread.archive', { threadId: thread.id }))).toBe('THREAD_BUSY');
   await house.settled(thread, runId);
-  await expect.poll(() => codeOf(house.command('thread.archive', { threadId: thread.id })), { timeout: 5000 }).toBe('no error');
+  await expect
+    .poll(() => codeOf(house.command('thread.archive', { threadId: thread.id })), { timeout: 5000 })
+    .toBe('no error');
 });

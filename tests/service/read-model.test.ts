@@ -36,11 +36,14 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const bundles = join(root, 'node_modules', '.cache', `read-model-test-${process.pid}`);
 const workerEntry = join(bundles, 'projector-worker.mjs');
 
-/** The projector's thread as it ships. */
+/** The projector's thread as it ships, and a process that uses it. */
 beforeAll(async () => {
   await build({
     absWorkingDir: root,
-    entryPoints: { 'projector-worker': 'libs/read-model/src/projector-worker.ts' },
+    entryPoints: {
+      'projector-worker': 'libs/read-model/src/projector-worker.ts',
+      child: 'tests/service/testing/read-model-child.ts',
+    },
     outdir: bundles,
     outExtension: { '.js': '.mjs' },
     bundle: true,
@@ -122,7 +125,7 @@ const sample = sampleConversation({ threads: 2, turns: 2 });
 const half = Math.floor(sample.length / 2);
 
 async function stateOf({ states }: Watched, state: ReadModelState['state']): Promise<ReadModelState> {
-  return await eventually(`state ${state}`, () => states.find((each) => each.state === state), { timeoutMs: 10_000 });
+  return await eventually(`state ${state}`, () => states.find((each) => each.state === state), { timeoutMs: 30_000 });
 }
 
 /** A commit on `journal.canary`. */
@@ -147,7 +150,7 @@ describe('a read model', () => {
     await model.level();
     expect(model.appliedSeq()).toBe(half);
     await write(sample.slice(half), heads);
-    await model.waitFor(sample.length, 5000);
+    await model.waitFor(sample.length, 30_000);
     expect(commits).toEqual(sample);
     expect(states.at(-1)).toEqual({ state: 'live', applied: expect.any(Number) });
     const last = sample.at(-1);
@@ -167,7 +170,7 @@ describe('a read model', () => {
     await nats.kill();
     await nats.restart();
     await write(sample.slice(half, half + 5), heads);
-    await first.model.waitFor(half + 5, 10_000);
+    await first.model.waitFor(half + 5, 30_000);
     expect(first.commits).toEqual(sample.slice(0, half + 5));
     await first.model.stop();
     await write(sample.slice(half + 5), heads);
@@ -230,13 +233,13 @@ describe('read models of one process', () => {
     await first.model.stop();
     dir = home;
     await journal.append({ subject: 'journal.canary', expected: 0, commit: canaryCommit(6) });
-    await second.model.waitFor(6, 5000);
+    await second.model.waitFor(6, 30_000);
     expect(first.commits).toHaveLength(5);
     expect(second.commits).toHaveLength(6);
     expect(() => first.model.read((db) => db.headOf('journal.canary'))).toThrow(
       expect.objectContaining({ code: 'SHUTTING_DOWN' }),
     );
-    await expect(first.model.waitFor(7, 5000)).rejects.toMatchObject({ code: 'SHUTTING_DOWN' });
+    await expect(first.model.waitFor(7, 30_000)).rejects.toMatchObject({ code: 'SHUTTING_DOWN' });
   });
 });
 
@@ -244,12 +247,12 @@ describe('a process that is killed while it applies', () => {
   it('leaves a file that goes on exactly where its rows end', async () => {
     const connection = { url: nats.url, user: 'agent', seed: nats.seed('agent'), name: 'test child' };
     const argument = JSON.stringify({ dir, workerEntry, connection });
-    const script = join(root, 'tests/service/testing/read-model-child.ts');
+    const script = join(bundles, 'child.mjs');
     const heads = new Map<string, number>();
     const rounds = 3;
     const part = Math.ceil(sample.length / rounds);
     for (let round = 0; round < rounds; round += 1) {
-      const child = spawn(process.execPath, ['--import', 'tsx', script, argument], { cwd: root });
+      const child = spawn(process.execPath, [script, argument]);
       cleanups.push(async () => child.kill('SIGKILL'));
       const writing = write(sample.slice(round * part, (round + 1) * part), heads);
       // Killed at the first sign that it applies, while more is coming.
@@ -286,7 +289,7 @@ describe('a read model whose journal is another one', () => {
     await recreate();
     expect(await stateOf(watched, 'regressed')).toMatchObject({ error: { ...regressed } });
     await write(sample.slice(0, 12));
-    await expect(watched.model.waitFor(9, 5000)).rejects.toMatchObject({ code: 'JOURNAL_REGRESSED' });
+    await expect(watched.model.waitFor(9, 30_000)).rejects.toMatchObject({ code: 'JOURNAL_REGRESSED' });
     await expect(watched.model.level()).rejects.toMatchObject({ code: 'JOURNAL_REGRESSED' });
     expect(watched.model.appliedSeq()).toBe(8);
     expect(watched.commits).toHaveLength(8);
@@ -314,7 +317,7 @@ describe('a read model whose journal is another one', () => {
     await nats.restart();
     const living = await open();
     await write(sample.slice(10, 16), heads);
-    await living.model.waitFor(16, 10_000);
+    await living.model.waitFor(16, 30_000);
     await nats.kill();
     await rm(store, { recursive: true });
     await cp(`${store}-old`, store, { recursive: true });
@@ -433,10 +436,10 @@ describe('a file that cannot be used', () => {
     expect(() => model.read((db) => db.prepare('SELECT * FROM items').all())).toThrow(
       expect.objectContaining({ code: 'SERVICE_UNAVAILABLE' }),
     );
-    await eventually('a new file', () => model.read((db) => db.prepare('SELECT 1').get()), { timeoutMs: 10_000 });
+    await eventually('a new file', () => model.read((db) => db.prepare('SELECT 1').get()), { timeoutMs: 30_000 });
     await model.level();
     await journal.append({ subject: 'journal.canary', expected: 0, commit: canaryCommit(sample.length + 1) });
-    await model.waitFor(sample.length + 1, 5000);
+    await model.waitFor(sample.length + 1, 30_000);
     expect(commits.map(({ streamSeq }) => streamSeq)).toEqual([sample.length + 1]);
     await model.stop();
     const { subject_heads: _heads, ...rows } = digestOf(database());

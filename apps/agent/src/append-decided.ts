@@ -1,6 +1,16 @@
-import { type Draft, isRefusal, type Refusal } from '@rookery/kernel';
 import { externalizeBlobs } from '@rookery/journal';
-import { AppError, COMMIT_VERSION, type Commit, type CommitEvent, commitId, commitTime, type ErrorCode, type StoredCommit, writerName } from '@rookery/protocol';
+import { type Draft, isRefusal, type Refusal } from '@rookery/kernel';
+import {
+  AppError,
+  COMMIT_VERSION,
+  type Commit,
+  type CommitEvent,
+  commitId,
+  commitTime,
+  type ErrorCode,
+  type StoredCommit,
+  writerName,
+} from '@rookery/protocol';
 import type { Reader } from '@rookery/read-model';
 import { faultPoint } from '@rookery/service';
 import type { AgentDeps } from './deps.ts';
@@ -22,7 +32,13 @@ export type Decided = { stored: StoredCommit } | { unchanged: true };
 const ATTEMPTS = 5;
 
 /** Refusals that a view which lags behind the journal may give too often. */
-const MAY_BE_STALE: readonly ErrorCode[] = ['THREAD_NOT_FOUND', 'THREAD_BUSY', 'THREAD_ARCHIVED', 'RUN_NOT_FOUND', 'BRANCH_NOT_FOUND'];
+const MAY_BE_STALE: readonly ErrorCode[] = [
+  'THREAD_NOT_FOUND',
+  'THREAD_BUSY',
+  'THREAD_ARCHIVED',
+  'RUN_NOT_FOUND',
+  'BRANCH_NOT_FOUND',
+];
 
 /** Waits until everything that is in the journal now is applied here. */
 export async function level(deps: AgentDeps): Promise<void> {
@@ -78,7 +94,11 @@ export async function appendDecided(
       target.threadId,
     );
     faultPoint('agent:before-append');
-    const result = await deps.journal.append({ subject: target.subject, expected: target.onlyFirst ? 0 : head, commit });
+    const result = await deps.journal.append({
+      subject: target.subject,
+      expected: target.onlyFirst ? 0 : head,
+      commit,
+    });
     faultPoint('agent:after-append');
     if (result.outcome === 'committed') {
       return { stored: { streamSeq: result.streamSeq, subject: target.subject, commit } };

@@ -1,8 +1,8 @@
 import type { BlobStore, Bus, ConfigView, Liveness } from '@rookery/bus';
 import type { Journal } from '@rookery/journal';
+import type { Timings } from '@rookery/protocol';
 import type { ReadModel } from '@rookery/read-model';
 import type { Logger, ServiceConfig } from '@rookery/service';
-import type { Timings } from '@rookery/protocol';
 import type { Models } from './models/models.ts';
 import type { Tools } from './tools.ts';
 

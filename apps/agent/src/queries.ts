@@ -1,5 +1,12 @@
-import type { ThreadState, KnownSubmission } from '@rookery/kernel';
-import { type Authorization, formatSubject, type Item, type RunConfig, type Thread, type Workspace } from '@rookery/protocol';
+import type { KnownSubmission, ThreadState } from '@rookery/kernel';
+import {
+  type Authorization,
+  formatSubject,
+  type Item,
+  type RunConfig,
+  type Thread,
+  type Workspace,
+} from '@rookery/protocol';
 import type { Reader } from '@rookery/read-model';
 
 /** Reads of agent.db. Each is called inside one read transaction. */
@@ -28,7 +35,9 @@ const toThread = (row: ThreadRow): Thread => ({
 
 /** A thread as decisions need it; null where it is not there (or not in that world). */
 export function threadState(db: Reader<unknown>, world: string, threadId: string): ThreadState | null {
-  const row = db.prepare('SELECT * FROM threads WHERE id = ? AND world = ?').get(threadId, world) as ThreadRow | undefined;
+  const row = db.prepare('SELECT * FROM threads WHERE id = ? AND world = ?').get(threadId, world) as
+    | ThreadRow
+    | undefined;
   if (row === undefined) return null;
   const open = db
     .prepare(`SELECT count(*) AS n FROM turns WHERE thread_id = ? AND status IN ('queued', 'running')`)
@@ -46,7 +55,11 @@ export function threadState(db: Reader<unknown>, world: string, threadId: string
 }
 
 /** The submission that a client request led to. */
-export function knownSubmission(db: Reader<unknown>, threadId: string, clientRequestId: string): KnownSubmission | null {
+export function knownSubmission(
+  db: Reader<unknown>,
+  threadId: string,
+  clientRequestId: string,
+): KnownSubmission | null {
   const row = db
     .prepare('SELECT id, turn_id, params_sha256 FROM runs WHERE thread_id = ? AND client_request_id = ?')
     .get(threadId, clientRequestId) as { id: string; turn_id: string; params_sha256: string | null } | undefined;
@@ -75,7 +88,10 @@ const RUN_COLUMNS = `r.id AS runId, r.turn_id AS turnId, r.thread_id AS threadId
 
 const toRun = (row: RunRow & { authorizationJson: string | null }): RunRow => {
   const { authorizationJson, ...run } = row;
-  return { ...run, authorization: authorizationJson === null ? null : (JSON.parse(authorizationJson) as Authorization) };
+  return {
+    ...run,
+    authorization: authorizationJson === null ? null : (JSON.parse(authorizationJson) as Authorization),
+  };
 };
 
 /** One run by id. */
@@ -178,7 +194,12 @@ export function itemsOfTurn(db: Reader<unknown>, turnId: string): Item[] {
 }
 
 /** Newest settled turns of a branch before one of its turns, newest first. */
-export function earlierTurns(db: Reader<unknown>, turnId: string, limit: number, beforeOrdinal?: number): { id: string; ordinal: number }[] {
+export function earlierTurns(
+  db: Reader<unknown>,
+  turnId: string,
+  limit: number,
+  beforeOrdinal?: number,
+): { id: string; ordinal: number }[] {
   return db
     .prepare(
       `SELECT t.id, t.ordinal FROM turns t JOIN turns own ON own.id = ? AND own.branch_id = t.branch_id
@@ -187,4 +208,3 @@ export function earlierTurns(db: Reader<unknown>, turnId: string, limit: number,
     )
     .all(turnId, beforeOrdinal ?? null, limit) as { id: string; ordinal: number }[];
 }
-

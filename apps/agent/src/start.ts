@@ -1,7 +1,6 @@
 import { connectBus, openBlobs, openConfig, serveCommands, startLiveness, verifyProvisioned } from '@rookery/bus';
 import { openJournal } from '@rookery/journal';
 import { conversationProjection } from '@rookery/kernel';
-import { closeConnections } from '@rookery/provider';
 import { openReadModel } from '@rookery/read-model';
 import { agentWorkers, logError, projectorEntry, type RunningService, type ServiceConfig } from '@rookery/service';
 import { startCanary } from './canary.ts';
@@ -34,11 +33,17 @@ export async function start(config: ServiceConfig): Promise<RunningService> {
     workerEntry: projectorEntry(),
     connection: { url, user: 'agent', seed, name: `agent projector ${instance}` },
     timings,
-    onState: (state) => ('error' in state ? logError(log, `read model ${state.state}`, state.error) : log.debug(state, 'read model')),
+    onState: (state) =>
+      'error' in state ? logError(log, `read model ${state.state}`, state.error) : log.debug(state, 'read model'),
   });
   await model.level();
   const settings = await openConfig(bus);
-  const liveness = await startLiveness(bus, { service: 'agent', instance, timings, about: { version: config.version, pid: process.pid } });
+  const liveness = await startLiveness(bus, {
+    service: 'agent',
+    instance,
+    timings,
+    about: { version: config.version, pid: process.pid },
+  });
   const deps: AgentDeps = {
     config,
     homeId,
@@ -79,7 +84,7 @@ export async function start(config: ServiceConfig): Promise<RunningService> {
       settings.stop();
       await liveness.stop();
       await model.stop();
-      await closeConnections();
+      await (await import('@rookery/provider')).closeConnections();
       await bus.drain();
     },
   };

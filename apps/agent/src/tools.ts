@@ -1,16 +1,16 @@
 import { type Bus, callCommand } from '@rookery/bus';
 import {
   AppError,
+  type CommandRequest,
   canonicalSha256,
   commandSubject,
-  type CommandRequest,
   type Timings,
+  TOOL_REPLY_MS,
   type ToolCallState,
   type ToolDefinition,
   type ToolDescription,
   type ToolInvoke,
   type ToolResult,
-  TOOL_REPLY_MS,
   type Workspace,
   type WorkspacePrepare,
 } from '@rookery/protocol';
@@ -24,7 +24,10 @@ export interface ToolCatalog {
 /** The tools of a runner, over NATS. */
 export interface Tools {
   catalog(): Promise<ToolCatalog>;
-  prepareWorkspace(request: WorkspacePrepare, about: Pick<CommandRequest, 'commandId' | 'agentId' | 'world'>): Promise<Workspace>;
+  prepareWorkspace(
+    request: WorkspacePrepare,
+    about: Pick<CommandRequest, 'commandId' | 'agentId' | 'world'>,
+  ): Promise<Workspace>;
   /** Runs one call to its end: never twice, and "effect unknown" where its end cannot be learned. */
   invoke(call: ToolInvoke, about: InvokeContext, signal: AbortSignal): Promise<ToolResult>;
 }
@@ -37,12 +40,33 @@ const CATALOG_MS = 60_000;
 const INSPECT_WAIT_MS = 1000;
 const PAUSE_MS = 200;
 /** Answers that mean that the runner did not start the call. */
-const REFUSALS = new Set(['TOOL_STALE', 'TOOL_CONFLICT', 'TOOL_DENIED', 'INVALID_PARAMS', 'METHOD_NOT_FOUND', 'INVALID_REQUEST']);
+const REFUSALS = new Set([
+  'TOOL_STALE',
+  'TOOL_CONFLICT',
+  'TOOL_DENIED',
+  'INVALID_PARAMS',
+  'METHOD_NOT_FOUND',
+  'INVALID_REQUEST',
+]);
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** A call that ended without a result of its own. */
-export function failedResult(call: Pick<ToolInvoke, 'callId' | 'toolName'>, errorCode: string, output: string, cancelled = false): ToolResult {
-  return { toolCallId: call.callId, toolName: call.toolName, ok: false, output, cancelled, durationMs: 0, truncated: false, errorCode };
+export function failedResult(
+  call: Pick<ToolInvoke, 'callId' | 'toolName'>,
+  errorCode: string,
+  output: string,
+  cancelled = false,
+): ToolResult {
+  return {
+    toolCallId: call.callId,
+    toolName: call.toolName,
+    ok: false,
+    output,
+    cancelled,
+    durationMs: 0,
+    truncated: false,
+    errorCode,
+  };
 }
 
 /** A client of one runner. */
@@ -57,7 +81,8 @@ export function createTools(bus: Bus, runner: string, timings: Timings): Tools {
   ): Promise<T> => {
     const { commandId, agentId, world, authorization } = about;
     const request = { method, params, commandId, agentId, world, ...(authorization ? { authorization } : {}) };
-    return (await callCommand<T>(bus, commandSubject('tool', method, runner), request, { timeoutMs, noResponderMs })).result;
+    return (await callCommand<T>(bus, commandSubject('tool', method, runner), request, { timeoutMs, noResponderMs }))
+      .result;
   };
   const unavailable = (error: unknown): never => {
     if (error instanceof AppError && error.code !== 'SERVICE_UNAVAILABLE') throw error;
@@ -80,7 +105,13 @@ export function createTools(bus: Bus, runner: string, timings: Timings): Tools {
   const inspect = async (call: ToolInvoke, about: InvokeContext): Promise<ToolCallState | null> => {
     try {
       const params = { itemId: call.itemId, waitMs: INSPECT_WAIT_MS };
-      return await ask<ToolCallState>('inspect', params, { ...about, commandId: call.itemId }, INSPECT_WAIT_MS + 2000, 0);
+      return await ask<ToolCallState>(
+        'inspect',
+        params,
+        { ...about, commandId: call.itemId },
+        INSPECT_WAIT_MS + 2000,
+        0,
+      );
     } catch {
       return null;
     }
@@ -108,10 +139,14 @@ export function createTools(bus: Bus, runner: string, timings: Timings): Tools {
       }
       return cached.catalog;
     },
-    prepareWorkspace: (request, about) => ask<Workspace>('workspace.prepare', request, about, 10_000, 10_000).catch(unavailable),
+    prepareWorkspace: (request, about) =>
+      ask<Workspace>('workspace.prepare', request, about, 10_000, 10_000).catch(unavailable),
     async invoke(call, about, signal) {
       let lastAnswer = performance.now();
-      const cancel = () => void ask('cancel', { itemId: call.itemId }, { ...about, commandId: call.itemId }, 2000, 0).catch(() => undefined);
+      const cancel = () =>
+        void ask('cancel', { itemId: call.itemId }, { ...about, commandId: call.itemId }, 2000, 0).catch(
+          () => undefined,
+        );
       signal.addEventListener('abort', cancel, { once: true });
       try {
         faultPoint('agent:before-invoke');
@@ -121,10 +156,18 @@ export function createTools(bus: Bus, runner: string, timings: Timings): Tools {
           if (state !== null) lastAnswer = performance.now();
           if (state?.state === 'done') return state.result;
           if (state?.state === 'lost') {
-            return failedResult(call, 'effect_unknown', 'The tool runner was restarted during this call. Its effect is unknown.');
+            return failedResult(
+              call,
+              'effect_unknown',
+              'The tool runner was restarted during this call. Its effect is unknown.',
+            );
           }
           if (performance.now() - lastAnswer > timings.toolSilenceMs) {
-            return failedResult(call, 'effect_unknown', 'The tool runner does not answer. The effect of this call is unknown.');
+            return failedResult(
+              call,
+              'effect_unknown',
+              'The tool runner does not answer. The effect of this call is unknown.',
+            );
           }
           if (state === null) await pause(PAUSE_MS);
           state = state?.state === 'never_seen' ? await send(call, about) : await inspect(call, about);

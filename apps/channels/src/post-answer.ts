@@ -1,5 +1,5 @@
 import type { PostOutcome } from '@rookery/kernel';
-import { Agent, request } from 'undici';
+import type { Dispatcher } from 'undici';
 
 /** Sends an answer to a URL. Never throws: what went wrong is an outcome. */
 export interface AnswerPoster {
@@ -24,16 +24,24 @@ function isHttp(url: string): boolean {
 
 /** Posts over HTTP and HTTPS only, and follows no redirect: where an answer goes is what its owner configured. */
 export function createAnswerPoster(): AnswerPoster {
-  const dispatcher = new Agent({ connect: { timeout: CONNECT_MS } });
+  let dispatcher: Promise<Dispatcher> | null = null;
+  // Loaded with the first answer: most homes have no webhook.
+  const connect = async (): Promise<Dispatcher> => {
+    const { default: Agent } = await import('undici/lib/dispatcher/agent.js');
+    return new Agent({ connect: { timeout: CONNECT_MS } });
+  };
   return {
     async post(url, body, idempotencyKey, signal) {
       if (!isHttp(url)) return { status: 400, retryAfter: null };
       try {
-        const response = await request(url, {
+        dispatcher ??= connect();
+        const { origin, pathname, search } = new URL(url);
+        const response = await (await dispatcher).request({
+          origin,
+          path: `${pathname}${search}`,
           method: 'POST',
           headers: { 'content-type': 'application/json', 'idempotency-key': idempotencyKey, 'user-agent': 'rookery' },
           body,
-          dispatcher,
           signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]),
           headersTimeout: ANSWER_MS,
           bodyTimeout: ANSWER_MS,
@@ -45,6 +53,8 @@ export function createAnswerPoster(): AnswerPoster {
         return { error: codeOf(error) };
       }
     },
-    close: () => dispatcher.destroy(),
+    async close() {
+      await (await dispatcher)?.destroy();
+    },
   };
 }

@@ -1,4 +1,4 @@
-import { Objm, type ObjectStore } from '@nats-io/obj';
+import { type ObjectStore, Objm } from '@nats-io/obj';
 import { BLOBS, sha256Hex } from '@rookery/protocol';
 import type { Bus } from './connection.ts';
 import { busError } from './failures.ts';

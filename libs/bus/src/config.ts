@@ -42,13 +42,16 @@ export async function openConfig(bus: Bus): Promise<ConfigView> {
 
   const watch = await bucket.watch(accept);
   return {
-    get: <S extends ConfigSection>(section: S) => (values.get(section)?.value ?? configDefaults[section]) as ConfigValue<S>,
+    get: <S extends ConfigSection>(section: S) =>
+      (values.get(section)?.value ?? configDefaults[section]) as ConfigValue<S>,
     revision: (section) => values.get(section)?.revision ?? 0,
     async save(section, value, expectedRevision) {
       const checked = configSections[section].safeParse(value);
       if (!checked.success) {
         const [issue] = checked.error.issues;
-        throw new AppError('CONFIG_INVALID', { details: { section, path: issue?.path.join('.'), issue: issue?.message } });
+        throw new AppError('CONFIG_INVALID', {
+          details: { section, path: issue?.path.join('.'), issue: issue?.message },
+        });
       }
       const text = JSON.stringify(checked.data);
       const revision = await bucket.put(section, text, expectedRevision);

@@ -1,6 +1,6 @@
-import { jetstream, type JetStreamClient, jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
-import { AppError, inboxPrefix, NATS_MINIMUM, productionTimings } from '@rookery/protocol';
+import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection, nkeyAuthenticator, PermissionViolationError } from '@nats-io/transport-node';
+import { AppError, inboxPrefix, NATS_MINIMUM, productionTimings } from '@rookery/protocol';
 
 export interface BusOptions {
   /** One or more server URLs, separated by commas. */

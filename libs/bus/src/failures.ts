@@ -1,5 +1,11 @@
+import {
+  errors,
+  NoRespondersError,
+  PermissionViolationError,
+  RequestError,
+  TimeoutError,
+} from '@nats-io/transport-node';
 import { AppError } from '@rookery/protocol';
-import { errors, NoRespondersError, PermissionViolationError, RequestError, TimeoutError } from '@nats-io/transport-node';
 
 /** What a failed request to NATS says about its effect. */
 export type Failure = 'no-responders' | 'permission' | 'not-sent' | 'ambiguous';

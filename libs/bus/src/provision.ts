@@ -1,12 +1,25 @@
-import { type StreamConfig, StorageType, StoreCompression, type StreamInfo, RetentionPolicy, DiscardPolicy, AckPolicy, DeliverPolicy, ReplayPolicy, jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
+import { randomUUID } from 'node:crypto';
+import {
+  AckPolicy,
+  DeliverPolicy,
+  DiscardPolicy,
+  type JetStreamManager,
+  jetstreamManager,
+  ReplayPolicy,
+  RetentionPolicy,
+  StorageType,
+  StoreCompression,
+  type StreamConfig,
+  type StreamInfo,
+} from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import { Objm } from '@nats-io/obj';
 import {
   AppError,
   agentRuns,
   BLOBS,
-  buckets,
   type BucketSpec,
+  buckets,
   type ConfigValue,
   DEFAULT_AGENT,
   DEFAULT_WORLD,
@@ -16,7 +29,6 @@ import {
   streams,
   type Timings,
 } from '@rookery/protocol';
-import { randomUUID } from 'node:crypto';
 import type { Bus } from './connection.ts';
 
 /** Number of the newest provisioning step that this program knows. */
@@ -71,7 +83,9 @@ export function streamDifferences(spec: StreamSpec, found: Record<string, unknow
   // Tests shorten this one, and a longer or shorter window changes speed only, never correctness.
   delete wanted.duplicate_window;
   return Object.entries(wanted)
-    .filter(([key, value]) => JSON.stringify(found[key] ?? (value === false ? false : undefined)) !== JSON.stringify(value))
+    .filter(
+      ([key, value]) => JSON.stringify(found[key] ?? (value === false ? false : undefined)) !== JSON.stringify(value),
+    )
     .map(([key, value]) => `${spec.name}.${key}: ${JSON.stringify(found[key])}, wanted ${JSON.stringify(value)}`);
 }
 
@@ -87,13 +101,24 @@ async function ensureStream(jsm: JetStreamManager, spec: StreamSpec, options: Pr
     return true;
   }
   const differences = streamDifferences(spec, found.config as unknown as Record<string, unknown>);
-  if (differences.length > 0) throw new AppError('CONFIG_INVALID', { message: `stream differs: ${differences.join('; ')}` });
+  if (differences.length > 0)
+    throw new AppError('CONFIG_INVALID', { message: `stream differs: ${differences.join('; ')}` });
   return false;
 }
 
-async function ensureBucket(bus: Bus, jsm: JetStreamManager, spec: BucketSpec, options: ProvisionOptions): Promise<boolean> {
+async function ensureBucket(
+  bus: Bus,
+  jsm: JetStreamManager,
+  spec: BucketSpec,
+  options: ProvisionOptions,
+): Promise<boolean> {
   if ((await streamInfo(jsm, `KV_${spec.name}`)) !== null) return false;
-  const shortened = spec.name === 'leases' ? options.timings?.leaseTtlMs : spec.name === 'presence' ? options.timings?.presenceTtlMs : undefined;
+  const shortened =
+    spec.name === 'leases'
+      ? options.timings?.leaseTtlMs
+      : spec.name === 'presence'
+        ? options.timings?.presenceTtlMs
+        : undefined;
   await new Kvm(bus.nc).create(spec.name, {
     history: spec.history,
     ttl: shortened ?? spec.ttlMs,
@@ -138,7 +163,8 @@ export async function provision(bus: Bus, options: ProvisionOptions = {}): Promi
   }
   if (await ensureConsumer(jsm)) created.push(`consumer ${agentRuns.durable}`);
   const identity = await journalIdentity(bus);
-  if (options.edgeKeys !== undefined && (await saveEdges(bus, identity.homeId, options.edgeKeys))) created.push('edges');
+  if (options.edgeKeys !== undefined && (await saveEdges(bus, identity.homeId, options.edgeKeys)))
+    created.push('edges');
   return { ...identity, created };
 }
 
@@ -149,7 +175,11 @@ async function saveEdges(bus: Bus, homeId: string, keys: Record<string, string>)
   const saved = entry?.operation === 'PUT' ? entry.json<ConfigValue<'edges'>>() : { homeId: null, edges: {} };
   const edges: ConfigValue<'edges'>['edges'] = { ...saved.edges };
   for (const [edge, publicKey] of Object.entries(keys)) {
-    edges[edge] = { agentId: edges[edge]?.agentId ?? DEFAULT_AGENT, world: edges[edge]?.world ?? DEFAULT_WORLD, publicKey };
+    edges[edge] = {
+      agentId: edges[edge]?.agentId ?? DEFAULT_AGENT,
+      world: edges[edge]?.world ?? DEFAULT_WORLD,
+      publicKey,
+    };
   }
   const next = JSON.stringify({ homeId, edges });
   if (entry?.operation === 'PUT' && entry.string() === next) return false;
@@ -169,11 +199,18 @@ export async function journalIdentity(bus: Bus): Promise<{ homeId: string; journ
 }
 
 /** Refuses to go on where a stream is missing or differs from its specification. */
-export async function verifyProvisioned(bus: Bus, names: readonly string[] = [JOURNAL]): Promise<{ homeId: string; journalId: string }> {
+export async function verifyProvisioned(
+  bus: Bus,
+  names: readonly string[] = [JOURNAL],
+): Promise<{ homeId: string; journalId: string }> {
   for (const spec of streams.filter((stream) => names.includes(stream.name))) {
     const info = await streamInfo(bus.jsm, spec.name);
-    const differences = info === null ? [`${spec.name} is missing`] : streamDifferences(spec, info.config as unknown as Record<string, unknown>);
-    if (differences.length > 0) throw new AppError('JOURNAL_UNAVAILABLE', { message: `NATS is not provisioned: ${differences.join('; ')}` });
+    const differences =
+      info === null
+        ? [`${spec.name} is missing`]
+        : streamDifferences(spec, info.config as unknown as Record<string, unknown>);
+    if (differences.length > 0)
+      throw new AppError('JOURNAL_UNAVAILABLE', { message: `NATS is not provisioned: ${differences.join('; ')}` });
   }
   return await journalIdentity(bus);
 }

@@ -1,3 +1,4 @@
+import type { Msg, Subscription } from '@nats-io/transport-node';
 import {
   AppError,
   type CommandReply,
@@ -7,7 +8,6 @@ import {
   INBOX_ROOT,
   toAppError,
 } from '@rookery/protocol';
-import type { Msg, Subscription } from '@nats-io/transport-node';
 import type { Bus } from './connection.ts';
 import { announceService, type ServiceStats } from './discovery.ts';
 

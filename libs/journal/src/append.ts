@@ -1,6 +1,6 @@
+import { headers } from '@nats-io/transport-node';
 import { type Bus, busError, classifyFailure } from '@rookery/bus';
 import { AppError, COMMIT_HEADER, type Commit, checkEvent, commitSchema, limits } from '@rookery/protocol';
-import { headers } from '@nats-io/transport-node';
 import { getAt, getBatch, getLast, RETRY_MS, type StoredMessage } from './read.ts';
 
 export interface AppendRequest {
@@ -12,8 +12,7 @@ export interface AppendRequest {
 
 export type AppendResult =
   /** `duplicate` where an earlier attempt had stored it. */
-  | { outcome: 'committed'; streamSeq: number; duplicate: boolean }
-  | { outcome: 'conflict'; lastSeq: number };
+  { outcome: 'committed'; streamSeq: number; duplicate: boolean } | { outcome: 'conflict'; lastSeq: number };
 
 export interface AppendOptions {
   stream: string;
@@ -49,15 +48,21 @@ const encoder = new TextEncoder();
 /** Encodes a commit; COMMIT_TOO_LARGE or INTERNAL (an event that fails its schema is never appended). */
 export function encodeCommit(commit: Commit): Uint8Array {
   if (commit.events.length > limits.eventsPerCommit) {
-    throw new AppError('COMMIT_TOO_LARGE', { details: { events: commit.events.length, limit: limits.eventsPerCommit } });
+    throw new AppError('COMMIT_TOO_LARGE', {
+      details: { events: commit.events.length, limit: limits.eventsPerCommit },
+    });
   }
   const shape = commitSchema.safeParse(commit);
   if (!shape.success) {
-    throw new AppError('INTERNAL', { message: 'a commit fails its schema', details: { issue: String(shape.error.issues[0]?.path) } });
+    throw new AppError('INTERNAL', {
+      message: 'a commit fails its schema',
+      details: { issue: String(shape.error.issues[0]?.path) },
+    });
   }
   for (const event of commit.events) {
     const check = checkEvent(event);
-    if (!check.ok) throw new AppError('INTERNAL', { message: 'an event fails its schema', details: { issue: check.issue } });
+    if (!check.ok)
+      throw new AppError('INTERNAL', { message: 'an event fails its schema', details: { issue: check.issue } });
   }
   const data = encoder.encode(JSON.stringify(commit));
   if (data.length > limits.commitBytes) {
@@ -98,7 +103,12 @@ async function publish(bus: Bus, request: AppendRequest, data: Uint8Array): Prom
 }
 
 /** Messages of the subject after the expected one; for a single writer its last message says enough. */
-async function readAfter(bus: Bus, options: AppendOptions, subject: string, expected: number): Promise<StoredMessage[]> {
+async function readAfter(
+  bus: Bus,
+  options: AppendOptions,
+  subject: string,
+  expected: number,
+): Promise<StoredMessage[]> {
   if (options.singleWriter) {
     const last = await getLast(bus, options.stream, subject);
     return last !== null && last.streamSeq > expected ? [last] : [];
@@ -113,14 +123,26 @@ async function readAfter(bus: Bus, options: AppendOptions, subject: string, expe
   }
 }
 
-type Look = { kind: 'mine'; seq: number } | { kind: 'other'; lastSeq: number } | { kind: 'foreign'; lastSeq: number } | { kind: 'nothing' };
+type Look =
+  | { kind: 'mine'; seq: number }
+  | { kind: 'other'; lastSeq: number }
+  | { kind: 'foreign'; lastSeq: number }
+  | { kind: 'nothing' };
 
 /** What stands on the subject after the expected sequence. A read that does not reach `atLeast` is repeated. */
-async function look(bus: Bus, options: AppendOptions, request: AppendRequest, atLeast: number, deadline: number): Promise<Look> {
+async function look(
+  bus: Bus,
+  options: AppendOptions,
+  request: AppendRequest,
+  atLeast: number,
+  deadline: number,
+): Promise<Look> {
   for (;;) {
     try {
       const found = await readAfter(bus, options, request.subject, request.expected);
-      const mine = found.find((message) => message.messageId === request.commit.id && message.subject === request.subject);
+      const mine = found.find(
+        (message) => message.messageId === request.commit.id && message.subject === request.subject,
+      );
       if (mine !== undefined) return { kind: 'mine', seq: mine.streamSeq };
       const lastSeq = found.at(-1)?.streamSeq ?? 0;
       if (lastSeq >= atLeast) {
@@ -185,7 +207,8 @@ export async function append(bus: Bus, options: AppendOptions, original: AppendR
       case 'nothing':
         // A wrong sequence below the expected one: the subject is shorter than the writer believes.
         if (result.kind === 'wrong-sequence') return { outcome: 'conflict', lastSeq: result.lastSeq };
-        if (result.kind === 'stored') throw new AppError('JOURNAL_UNAVAILABLE', { details: { duplicateOf: result.seq } });
+        if (result.kind === 'stored')
+          throw new AppError('JOURNAL_UNAVAILABLE', { details: { duplicateOf: result.seq } });
         break;
     }
   }

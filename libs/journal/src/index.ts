@@ -2,7 +2,7 @@ export { type AppendOptions, type AppendRequest, type AppendResult, append, enco
 export { externalizeBlobs, hasBlobs, inlineBlobs } from './blobs.ts';
 export { type Decoded, decodeCommit, decodeTrusted, type RawMessage } from './decode.ts';
 export { type Journal, type JournalOptions, type JournalPage, openJournal } from './journal.ts';
-export { type Batch, type BatchQuery, getAt, getBatch, getLast, type StoredMessage } from './read.ts';
 export { type Offer, type Offers, openOffers } from './offers.ts';
+export { type Batch, type BatchQuery, getAt, getBatch, getLast, type StoredMessage } from './read.ts';
 export { type StreamFacts, startTail, type Tail, type TailMessage, type TailOptions } from './tail.ts';
 export { upcast } from './upcast.ts';

@@ -3,7 +3,7 @@ import { AppError, JOURNAL, productionTimings, type StoredCommit, type Timings }
 import { type AppendRequest, type AppendResult, append } from './append.ts';
 import { decodeCommit } from './decode.ts';
 import { getBatch, getLast } from './read.ts';
-import { startTail, type StreamFacts, type Tail, type TailOptions } from './tail.ts';
+import { type StreamFacts, startTail, type Tail, type TailOptions } from './tail.ts';
 
 export interface JournalOptions {
   stream?: string;
@@ -49,7 +49,11 @@ export function openJournal(bus: Bus, options: JournalOptions = {}): Journal {
   let failedSince: number | null = null;
 
   const readPage: Journal['readPage'] = async ({ fromSeq, max, filter }) => {
-    const { messages, pending } = await getBatch(bus, stream, { fromSeq, max, ...(filter === undefined ? {} : { filter }) });
+    const { messages, pending } = await getBatch(bus, stream, {
+      fromSeq,
+      max,
+      ...(filter === undefined ? {} : { filter }),
+    });
     const commits: StoredCommit[] = [];
     for (const message of messages) {
       const decoded = decodeCommit(message);

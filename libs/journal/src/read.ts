@@ -1,6 +1,6 @@
-import { AppError, COMMIT_HEADER, inboxPrefix } from '@rookery/protocol';
-import { type Bus, busError } from '@rookery/bus';
 import { createInbox, type Msg, type MsgHdrs } from '@nats-io/transport-node';
+import { type Bus, busError } from '@rookery/bus';
+import { AppError, COMMIT_HEADER, inboxPrefix } from '@rookery/protocol';
 import type { RawMessage } from './decode.ts';
 
 /** Direct gets of a stream: one message, or a bounded batch of them. */
@@ -30,7 +30,9 @@ function fromMessage(headers: MsgHdrs, data: Uint8Array): StoredMessage {
 async function directGet(bus: Bus, subject: string, query: object | null): Promise<StoredMessage | null> {
   let reply: Msg;
   try {
-    reply = await bus.nc.request(subject, query === null ? '' : JSON.stringify(query), { timeout: bus.publishTimeoutMs });
+    reply = await bus.nc.request(subject, query === null ? '' : JSON.stringify(query), {
+      timeout: bus.publishTimeoutMs,
+    });
   } catch (error) {
     throw busError(error);
   }
@@ -72,6 +74,7 @@ export function getBatch(bus: Bus, stream: string, query: BatchQuery): Promise<B
     const messages: StoredMessage[] = [];
     let pending = 0;
     const inbox = createInbox(inboxPrefix(bus.user));
+    let timer: NodeJS.Timeout | undefined;
     const finish = (error?: AppError) => {
       clearTimeout(timer);
       subscription.unsubscribe();
@@ -79,7 +82,6 @@ export function getBatch(bus: Bus, stream: string, query: BatchQuery): Promise<B
       else resolve({ messages, pending });
     };
     const expire = () => finish(new AppError('JOURNAL_UNAVAILABLE', { details: { failure: 'read timed out' } }));
-    let timer = setTimeout(expire, bus.publishTimeoutMs);
     const subscription = bus.nc.subscribe(inbox, {
       callback: (error, message) => {
         if (error) return finish(busError(error));
@@ -91,9 +93,11 @@ export function getBatch(bus: Bus, stream: string, query: BatchQuery): Promise<B
         }
         messages.push(fromMessage(headers, message.data));
         pending = Number.parseInt(headers.get(PENDING) || '0', 10);
-        timer.refresh();
+        timer?.refresh();
       },
     });
+    // Only once the subscription stands: on a closed connection `subscribe` throws, and nothing may be left behind.
+    timer = setTimeout(expire, bus.publishTimeoutMs);
     const request: Record<string, unknown> = { seq: Math.max(1, query.fromSeq), batch: query.max };
     if (query.filter !== undefined) request.next_by_subj = query.filter;
     if (query.maxBytes !== undefined) request.max_bytes = query.maxBytes;

@@ -1,7 +1,7 @@
 import { AckPolicy, type ConsumerMessages, DeliverPolicy, type JsMsg } from '@nats-io/jetstream';
+import { nuid } from '@nats-io/transport-node';
 import { type Bus, busError } from '@rookery/bus';
 import { AppError, COMMIT_HEADER } from '@rookery/protocol';
-import { nuid } from '@nats-io/transport-node';
 import type { RawMessage } from './decode.ts';
 import { getBatch } from './read.ts';
 
@@ -58,7 +58,12 @@ const fromJs = (message: JsMsg): TailMessage => ({
 export function startTail(bus: Bus, options: TailOptions): Tail {
   let stopped = false;
   let interrupt: (() => void) | null = null;
-  const removeReconnect = bus.onReconnect(() => interrupt?.());
+  // Counted, because one can come while pages are read or the consumer is made: then `begin` is due as well.
+  let reconnects = 0;
+  const removeReconnect = bus.onReconnect(() => {
+    reconnects += 1;
+    interrupt?.();
+  });
 
   const guard = async <T>(work: Promise<T>): Promise<T> => {
     try {
@@ -73,9 +78,9 @@ export function startTail(bus: Bus, options: TailOptions): Tail {
     return { lastSeq: state.last_seq, firstSeq: state.first_seq, created };
   };
 
-  const catchUp = async (fromSeq: number, lastSeq: number): Promise<number> => {
+  const catchUp = async (fromSeq: number, lastSeq: number, seen: number): Promise<number> => {
     let next = fromSeq;
-    while (next <= lastSeq && !stopped) {
+    while (next <= lastSeq && !stopped && reconnects === seen) {
       const { messages } = await getBatch(bus, options.stream, { fromSeq: next, max: PAGE, maxBytes: PAGE_BYTES });
       const last = messages.at(-1);
       if (last === undefined) return next;
@@ -85,7 +90,7 @@ export function startTail(bus: Bus, options: TailOptions): Tail {
     return next;
   };
 
-  const follow = async (fromSeq: number): Promise<void> => {
+  const follow = async (fromSeq: number, seen: number): Promise<void> => {
     const created = await bus.jsm.consumers.add(options.stream, {
       // A named consumer is created on a subject that holds its name, which is what our permissions allow.
       name: `tail-${nuid.next()}`,
@@ -104,6 +109,7 @@ export function startTail(bus: Bus, options: TailOptions): Tail {
     try {
       await new Promise<void>((resolve, reject) => {
         interrupt = resolve;
+        if (reconnects !== seen) return resolve();
         const work = async () => {
           working = true;
           while (waiting.length > 0 && !stopped) {
@@ -121,12 +127,23 @@ export function startTail(bus: Bus, options: TailOptions): Tail {
           if (!working) work().catch(reject);
         };
         const open = async () => {
-          messages = await consumer.consume({ max_messages: 1000, expires: 30_000, idle_heartbeat: 5000, callback: take });
+          messages = await consumer.consume({
+            max_messages: 1000,
+            expires: 30_000,
+            idle_heartbeat: 5000,
+            callback: take,
+          });
           if (stopped) return resolve();
           const current = messages;
           void (async () => {
             for await (const status of current.status()) {
-              const lost = ['consumer_deleted', 'consumer_not_found', 'stream_not_found', 'heartbeats_missed', 'no_responders'];
+              const lost = [
+                'consumer_deleted',
+                'consumer_not_found',
+                'stream_not_found',
+                'heartbeats_missed',
+                'no_responders',
+              ];
               if (lost.includes(status.type)) resolve();
             }
           })();
@@ -146,15 +163,18 @@ export function startTail(bus: Bus, options: TailOptions): Tail {
   const run = async (): Promise<void> => {
     while (!stopped) {
       try {
+        const seen = reconnects;
         const now = await facts();
         const from = await guard(options.begin(now));
         options.onState?.('catching-up');
-        const next = await catchUp(from, now.lastSeq);
-        if (!stopped) await follow(next);
+        const next = await catchUp(from, now.lastSeq, seen);
+        if (!stopped) await follow(next, seen);
       } catch (error) {
         if (stopped) return;
         if (error instanceof Ended) {
-          options.onEnd?.(error.cause instanceof AppError ? error.cause : new AppError('INTERNAL', { cause: error.cause }));
+          options.onEnd?.(
+            error.cause instanceof AppError ? error.cause : new AppError('INTERNAL', { cause: error.cause }),
+          );
           return;
         }
         if (busError(error).code === 'PERMISSION_VIOLATION') {

@@ -1,9 +1,9 @@
 export { answerBody, answerIdempotencyKey, type ChannelAnswer } from './channel/answer.ts';
 export { decideFinishDelivery, type FinishDelivery, type OutboxStatus } from './channel/decide-finish.ts';
 export {
-  decideReceiveDelivery,
   type DeliveryDecision,
   type DeliveryView,
+  decideReceiveDelivery,
   deliveryBodySha256,
   type ReceiveDelivery,
 } from './channel/decide-receive.ts';
@@ -15,7 +15,14 @@ export {
   webhookThreadTitle,
   webhookTurnRequestId,
 } from './channel/delivery-ids.ts';
-export { judgePost, outboxBackoffMs, type PostOutcome, type PostVerdict, retryAfterMs } from './channel/outbox-policy.ts';
+export {
+  judgePost,
+  outboxBackoffMs,
+  type PostOutcome,
+  type PostVerdict,
+  retryAfterMs,
+} from './channel/outbox-policy.ts';
+export { type Draft, draft } from './draft.ts';
 export {
   type CorrectMemory,
   type CreateMemory,
@@ -28,9 +35,38 @@ export {
 export { memoryPreview } from './memory/preview.ts';
 export { evolveMemory, type MemoryReceipt, type MemoryState, noMemory } from './memory/state.ts';
 export { channelsProjection } from './projections/channels.ts';
+export {
+  type BranchRow,
+  type ContextRevisionRow,
+  type ConversationTables,
+  type FileChangeRow,
+  type ItemRow,
+  itemOf,
+  type LongTextColumns,
+  longTextOf,
+  type ModelCallRow,
+  type ModelUsageRow,
+  type PendingSteerRow,
+  type ProcessSessionRow,
+  type RunConfigRow,
+  type RunRow,
+  type StreamChunkRow,
+  type ThreadRow,
+  type TurnRow,
+  threadOf,
+  turnOf,
+} from './projections/conversation/rows.ts';
+export { conversationProjection, projectConversation } from './projections/conversation.ts';
 export { memoryProjection } from './projections/memory.ts';
 export { memorySourcesProjection } from './projections/memory-sources.ts';
-export { type Draft, draft } from './draft.ts';
+export {
+  defineProjection,
+  type Projection,
+  type ProjectionDefinition,
+  type SqlRow,
+  type SqlValue,
+  type Write,
+} from './projections/projection.ts';
 export { isRefusal, type Refusal, refuse } from './refusal.ts';
 export { type ContextChoice, chooseContext, type HistoryTurn, itemTokens, MEASUREMENT } from './run/context.ts';
 export { nextTools, type PlannedCall, parseCall } from './run/gate.ts';
@@ -60,33 +96,3 @@ export {
   type ThreadDecision,
 } from './thread/decide.ts';
 export type { AcceptedCommand, KnownSubmission, ThreadState } from './thread/state.ts';
-export { conversationProjection, projectConversation } from './projections/conversation.ts';
-export {
-  type BranchRow,
-  type ContextRevisionRow,
-  type ConversationTables,
-  type FileChangeRow,
-  type ItemRow,
-  itemOf,
-  type LongTextColumns,
-  longTextOf,
-  type ModelCallRow,
-  type ModelUsageRow,
-  type PendingSteerRow,
-  type ProcessSessionRow,
-  type RunConfigRow,
-  type RunRow,
-  type StreamChunkRow,
-  type ThreadRow,
-  type TurnRow,
-  threadOf,
-  turnOf,
-} from './projections/conversation/rows.ts';
-export {
-  defineProjection,
-  type Projection,
-  type ProjectionDefinition,
-  type SqlRow,
-  type SqlValue,
-  type Write,
-} from './projections/projection.ts';

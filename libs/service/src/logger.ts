@@ -16,7 +16,8 @@ export function createLogger(service: string, instance: string, env: NodeJS.Proc
 
 /** Logs an error at its code's level, with code and details only. */
 export function logError(log: Logger, message: string, error: AppError): void {
-  const cause = error.cause instanceof Error ? { cause: `${error.cause.name}: ${error.cause.message.slice(0, 500)}` } : {};
+  const cause =
+    error.cause instanceof Error ? { cause: `${error.cause.name}: ${error.cause.message.slice(0, 500)}` } : {};
   const stack = error.code === 'INTERNAL' && error.cause instanceof Error ? { stack: error.cause.stack } : {};
   log[errorTable[error.code].log]({ code: error.code, details: error.details, ...cause, ...stack }, message);
 }

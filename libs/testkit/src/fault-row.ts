@@ -60,7 +60,7 @@ export async function faultRow(
   try {
     await house.check(await happen(house));
   } catch (error) {
-    process.stderr.write(`${await house.rookery.logs(25)}\n`);
+    process.stderr.write(`${await house.rookery.logs(Number(process.env.ROOKERY_TEST_LOG_LINES ?? 25))}\n`);
     throw error;
   } finally {
     await house.stop();

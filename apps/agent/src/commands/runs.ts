@@ -1,6 +1,6 @@
 import { callCommand } from '@rookery/bus';
 import { contentRefusal } from '@rookery/kernel';
-import { AppError, canonicalSha256, type CommandRequest, commandSubject, rpcParams } from '@rookery/protocol';
+import { AppError, type CommandRequest, canonicalSha256, commandSubject, rpcParams } from '@rookery/protocol';
 import { level } from '../append-decided.ts';
 import type { AgentDeps } from '../deps.ts';
 import { type RunRow, runById } from '../queries.ts';
@@ -37,7 +37,8 @@ async function askHolder(deps: AgentDeps, holder: string, request: CommandReques
     const { v: _version, ...forwarded } = request;
     return await callCommand(deps.bus, subject, forwarded, { timeoutMs: holderSilentMs, noResponderMs: 0 });
   } catch (error) {
-    if (error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE') throw new AppError('RUN_HOLDER_SILENT', { cause: error });
+    if (error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE')
+      throw new AppError('RUN_HOLDER_SILENT', { cause: error });
     throw error;
   }
 }
@@ -96,7 +97,10 @@ async function steer(deps: AgentDeps, scheduler: Scheduler, request: CommandRequ
 }
 
 /** run.cancel and run.steer; any instance takes them and asks the one that holds the run. */
-export function runCommands(deps: AgentDeps, scheduler: Scheduler): Record<string, (request: CommandRequest) => Promise<Answer>> {
+export function runCommands(
+  deps: AgentDeps,
+  scheduler: Scheduler,
+): Record<string, (request: CommandRequest) => Promise<Answer>> {
   return {
     'run.cancel': (request) => cancel(deps, scheduler, request),
     'run.steer': (request) => steer(deps, scheduler, request),

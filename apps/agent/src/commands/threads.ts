@@ -1,14 +1,21 @@
-import { decideArchive, decideCreate, decideRename, decideUnarchive, type ThreadDecision, type ThreadState } from '@rookery/kernel';
+import {
+  decideArchive,
+  decideCreate,
+  decideRename,
+  decideUnarchive,
+  type ThreadDecision,
+  type ThreadState,
+} from '@rookery/kernel';
 import {
   AppError,
   branchIdOf,
-  canonicalSha256,
   type CommandRequest,
+  canonicalSha256,
   formatSubject,
   type RpcParams,
   rpcParams,
-  seqOf,
   type StoredCommit,
+  seqOf,
   type Thread,
   threadIdOf,
   toWireEvents,
@@ -61,7 +68,15 @@ export async function createThread(deps: AgentDeps, request: CommandRequest): Pr
   const decided = await appendDecided(
     deps,
     { subject, threadId, agentId, commandId, scope: { branchId }, onlyFirst: true },
-    (db, now) => decideCreate(threadState(db, world, threadId), { command, threadId, branchId, title: params.title, workspace, now }),
+    (db, now) =>
+      decideCreate(threadState(db, world, threadId), {
+        command,
+        threadId,
+        branchId,
+        title: params.title,
+        workspace,
+        now,
+      }),
   );
   if ('unchanged' in decided) return await first();
   const { event, seq } = eventOf(decided.stored);

@@ -2,8 +2,8 @@ import { contentRefusal, decideSubmit } from '@rookery/kernel';
 import {
   AppError,
   type Authorization,
-  canonicalSha256,
   type CommandRequest,
+  canonicalSha256,
   formatSubject,
   type RunConfig,
   rpcParams,
@@ -30,7 +30,11 @@ interface About extends Pick<CommandRequest, 'commandId' | 'agentId' | 'world'> 
 }
 
 /** Submits a turn once for its client request; the answer is the same at any time. */
-export async function submitTurn(deps: AgentDeps, submission: Submission, about: About): Promise<{ result: unknown; seq?: number }> {
+export async function submitTurn(
+  deps: AgentDeps,
+  submission: Submission,
+  about: About,
+): Promise<{ result: unknown; seq?: number }> {
   const { threadId, branchId, content, providerId, modelId, clientRequestId } = submission;
   const { world, agentId, commandId } = about;
   const ids = turnIdsOf(deps.homeId, threadId, clientRequestId);
@@ -104,7 +108,10 @@ export function startTurn(deps: AgentDeps, request: CommandRequest): Promise<{ r
 export async function submitLeftSteer(deps: AgentDeps, steer: LeftSteer): Promise<void> {
   const config = deps.model.read((db) => runConfigOf(db, steer.runId));
   if (config === null) return;
-  const content = steer.contentBlob === null ? steer.content : ((await deps.blobs.get(steer.threadId, steer.contentBlob)) ?? steer.content);
+  const content =
+    steer.contentBlob === null
+      ? steer.content
+      : ((await deps.blobs.get(steer.threadId, steer.contentBlob)) ?? steer.content);
   const { threadId, branchId, world, agentId, followUpRequestId } = steer;
   const { providerId, modelId } = config;
   try {

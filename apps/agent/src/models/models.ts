@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Bus, type ConfigView, openBucket } from '@rookery/bus';
-import type { ProviderEndpoint } from '@rookery/provider';
 import { AppError, canonicalSha256, limits, type ModelConfig, type ProviderConfig } from '@rookery/protocol';
+import type { ProviderEndpoint } from '@rookery/provider';
 import { createVault, parseReference, Redactor, type Vault } from '@rookery/secrets';
 import type { ServiceConfig } from '@rookery/service';
 
@@ -37,7 +37,14 @@ async function demoProvider(home: string): Promise<ProviderConfig | null> {
       reasoningEfforts: [],
       reasoningEffort: null,
     };
-    return { displayName: 'Demo (scripted)', origin: 'builtin', baseUrl: url, apiKey: null, headers: {}, models: { 'demo-1': model } };
+    return {
+      displayName: 'Demo (scripted)',
+      origin: 'builtin',
+      baseUrl: url,
+      apiKey: null,
+      headers: {},
+      models: { 'demo-1': model },
+    };
   } catch {
     return null;
   }
@@ -47,7 +54,8 @@ async function demoProvider(home: string): Promise<ProviderConfig | null> {
 export async function openModels(bus: Bus, settings: ConfigView, config: ServiceConfig): Promise<Models> {
   const redactor = new Redactor();
   const key = config.vaultKeys.vault_provider;
-  const vault: Vault | null = key === undefined ? null : createVault(await openBucket(bus, 'vault_provider'), 'vault_provider', key);
+  const vault: Vault | null =
+    key === undefined ? null : createVault(await openBucket(bus, 'vault_provider'), 'vault_provider', key);
   for (const file of ['token', 'master.key']) {
     const value = await readFile(join(config.home, file), 'utf8').catch(() => '');
     if (value.trim() !== '') redactor.add(value.trim());
@@ -55,10 +63,12 @@ export async function openModels(bus: Bus, settings: ConfigView, config: Service
 
   const secret = async (reference: string): Promise<string> => {
     const parsed = parseReference(reference);
-    if (parsed === undefined) throw new AppError('CONFIG_INVALID', { message: 'a provider names a secret in a wrong way' });
+    if (parsed === undefined)
+      throw new AppError('CONFIG_INVALID', { message: 'a provider names a secret in a wrong way' });
     const value = parsed.kind === 'env' ? config.env[parsed.name] : await vault?.get(parsed.item, parsed.field);
     if (vault === null && parsed.kind === 'vault') throw new AppError('VAULT_LOCKED');
-    if (value === undefined) throw new AppError('CONFIG_INVALID', { message: 'a secret of the provider is missing; enter it again' });
+    if (value === undefined)
+      throw new AppError('CONFIG_INVALID', { message: 'a secret of the provider is missing; enter it again' });
     redactor.add(value);
     return value;
   };
@@ -66,7 +76,10 @@ export async function openModels(bus: Bus, settings: ConfigView, config: Service
   const provider = async (providerId: string): Promise<ProviderConfig | null> =>
     providerId === DEMO ? await demoProvider(config.home) : (settings.get('providers').providers[providerId] ?? null);
 
-  const find = async (providerId: string, modelId: string): Promise<{ provider: ProviderConfig; model: ModelConfig }> => {
+  const find = async (
+    providerId: string,
+    modelId: string,
+  ): Promise<{ provider: ProviderConfig; model: ModelConfig }> => {
     const found = await provider(providerId);
     const model = found?.models[modelId];
     if (found === null || model === undefined || !model.enabled) {
@@ -83,7 +96,15 @@ export async function openModels(bus: Bus, settings: ConfigView, config: Service
       const { baseUrl, origin } = chosen;
       // The demo listens elsewhere at each start; that is no change of configuration.
       const address = providerId === DEMO ? null : baseUrl;
-      const fingerprint = canonicalSha256({ baseUrl: address, contextWindow, maxOutputTokens: null, modelId, origin, providerId, supportsTools });
+      const fingerprint = canonicalSha256({
+        baseUrl: address,
+        contextWindow,
+        maxOutputTokens: null,
+        modelId,
+        origin,
+        providerId,
+        supportsTools,
+      });
       return { contextWindow, supportsTools, fingerprint };
     },
     async endpoint(providerId, modelId) {
@@ -92,7 +113,9 @@ export async function openModels(bus: Bus, settings: ConfigView, config: Service
       if (chosen.apiKey !== null) endpoint.apiKey = await secret(chosen.apiKey);
       const names = Object.entries(chosen.headers);
       if (names.length > 0) {
-        endpoint.headers = Object.fromEntries(await Promise.all(names.map(async ([name, value]) => [name, await secret(value)])));
+        endpoint.headers = Object.fromEntries(
+          await Promise.all(names.map(async ([name, value]) => [name, await secret(value)])),
+        );
       }
       return model.reasoningEffort === null ? { endpoint } : { endpoint, reasoningEffort: model.reasoningEffort };
     },

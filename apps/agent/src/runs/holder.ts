@@ -1,7 +1,7 @@
 import { inlineBlobs } from '@rookery/journal';
 import {
-  chooseContext,
   type ContextChoice,
+  chooseContext,
   type HistoryTurn,
   type LoopContext,
   type LoopEffect,
@@ -52,7 +52,12 @@ export class RunHolder {
     this.done = new Promise((resolve) => {
       this.#settled = resolve;
     });
-    this.#writer = new RunWriter(deps, run, (effect) => this.#perform(effect), (error) => this.#ended(error));
+    this.#writer = new RunWriter(
+      deps,
+      run,
+      (effect) => this.#perform(effect),
+      (error) => this.#ended(error),
+    );
   }
 
   /** Claims the run; false where another was first. Throws where the run cannot be read. */
@@ -265,12 +270,18 @@ export class RunHolder {
     let before: number | undefined;
     for (;;) {
       const page = this.#deps.model.read((db) =>
-        earlierTurns(db, this.run.turnId, HISTORY_PAGE, before).map((turn) => ({ ...turn, items: itemsOfTurn(db, turn.id) })),
+        earlierTurns(db, this.run.turnId, HISTORY_PAGE, before).map((turn) => ({
+          ...turn,
+          items: itemsOfTurn(db, turn.id),
+        })),
       );
       for (const { id, items } of page) {
         const whole = await inlineBlobs(items, this.#deps.blobs, this.run.threadId);
         turns.unshift({ turnId: id, items: whole });
-        bytes += whole.reduce((sum, item) => sum + (typeof item.content === 'string' ? item.content.length : 0) + 64, 0);
+        bytes += whole.reduce(
+          (sum, item) => sum + (typeof item.content === 'string' ? item.content.length : 0) + 64,
+          0,
+        );
         if (bytes > maxBytes) return turns;
       }
       if (page.length < HISTORY_PAGE) return turns;

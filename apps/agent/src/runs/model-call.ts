@@ -1,6 +1,6 @@
-import { type LoopInput, type ModelMessage } from '@rookery/kernel';
-import { ProviderError, streamChat, type WireMessage, type WireTool } from '@rookery/provider';
+import type { LoopInput, ModelMessage } from '@rookery/kernel';
 import { AppError, type RunConfig, type Timings } from '@rookery/protocol';
+import type { ProviderError, WireMessage, WireTool } from '@rookery/provider';
 import type { Models } from '../models/models.ts';
 
 export interface ModelCall {
@@ -20,8 +20,11 @@ const localDate = (): string => {
   return `${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())}`;
 };
 
+const isProviderError = (error: unknown): error is ProviderError =>
+  error instanceof AppError && error.code === 'PROVIDER_FAILED' && 'category' in error;
+
 function reasonOf(error: unknown): { reasonCode: string; requestId: string | null } {
-  if (error instanceof ProviderError) {
+  if (isProviderError(error)) {
     return { reasonCode: `provider_${error.category}`, requestId: error.requestId ?? null };
   }
   if (error instanceof AppError && error.code === 'MODEL_NOT_CONFIGURED') {
@@ -43,6 +46,8 @@ export async function callModel(call: ModelCall): Promise<void> {
   };
   try {
     const { endpoint, reasoningEffort } = await models.endpoint(config.providerId, config.modelId);
+    // Loaded with the first call: an agent at rest needs no HTTP client.
+    const { streamChat } = await import('@rookery/provider');
     const request = {
       ...endpoint,
       model: config.modelId,
@@ -52,7 +57,11 @@ export async function callModel(call: ModelCall): Promise<void> {
       ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
     };
     const options = {
-      timeouts: { connectMs: timings.providerConnectMs, headersMs: timings.providerHeadersMs, idleMs: timings.providerIdleMs },
+      timeouts: {
+        connectMs: timings.providerConnectMs,
+        headersMs: timings.providerHeadersMs,
+        idleMs: timings.providerIdleMs,
+      },
       retry: { baseMs: timings.providerRetryBaseMs },
     };
     let usage: Extract<LoopInput, { type: 'model_finished' }>['usage'] = null;
@@ -75,6 +84,6 @@ export async function callModel(call: ModelCall): Promise<void> {
     if (signal.aborted) return;
     say(text.end());
     input({ type: 'model_failed', ...reasonOf(error) });
-    if (!(error instanceof ProviderError)) throw error;
+    if (!isProviderError(error)) throw error;
   }
 }

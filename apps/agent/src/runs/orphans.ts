@@ -1,6 +1,15 @@
-import { foldRun, settleRun } from '@rookery/kernel';
 import { externalizeBlobs } from '@rookery/journal';
-import { AppError, COMMIT_VERSION, type Commit, type CommitEvent, commitId, commitTime, formatSubject, writerName } from '@rookery/protocol';
+import { foldRun, settleRun } from '@rookery/kernel';
+import {
+  AppError,
+  COMMIT_VERSION,
+  type Commit,
+  type CommitEvent,
+  commitId,
+  commitTime,
+  formatSubject,
+  writerName,
+} from '@rookery/protocol';
 import type { AgentDeps } from '../deps.ts';
 import type { RunRow } from '../queries.ts';
 
@@ -28,7 +37,14 @@ export async function settleForAnother(deps: AgentDeps, run: RunRow, settlement:
   const last = commits.at(-1);
   if (run.holder !== state.holder) return { settled: null };
   const now = commitTime(new Date(), last?.commit.at ?? null);
-  const context = { homeId: deps.homeId, turnId: run.turnId, runId: run.runId, providerId: run.providerId, modelId: run.modelId, now };
+  const context = {
+    homeId: deps.homeId,
+    turnId: run.turnId,
+    runId: run.runId,
+    providerId: run.providerId,
+    modelId: run.modelId,
+    now,
+  };
   // The same settler meets the same id; two settlers differ, and the expected sequence lets one of them win.
   const commandId = `settle-${deps.instance}`;
   const commit: Commit = {

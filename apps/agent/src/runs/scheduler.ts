@@ -12,7 +12,13 @@ const OFFER_WAIT_MS = 10_000;
 const OFFER_LEVEL_MS = 2000;
 const SWEEP_LIMIT = 200;
 /** Failures of what a run needs that pass: the run stays queued and is tried again. */
-const PASSING: readonly ErrorCode[] = ['JOURNAL_AMBIGUOUS', 'JOURNAL_UNAVAILABLE', 'SERVICE_UNAVAILABLE', 'RUNNER_UNAVAILABLE', 'STORAGE_LOW'];
+const PASSING: readonly ErrorCode[] = [
+  'JOURNAL_AMBIGUOUS',
+  'JOURNAL_UNAVAILABLE',
+  'SERVICE_UNAVAILABLE',
+  'RUNNER_UNAVAILABLE',
+  'STORAGE_LOW',
+];
 
 /** Turns a left steer into a turn; given by the commands, since it is a submission like any other. */
 export type SubmitSteer = (steer: ReturnType<typeof leftSteers>[number]) => Promise<void>;
@@ -130,13 +136,22 @@ export class Scheduler {
     }
     const run = this.#deps.model.read((db) => {
       const found = runById(db, runId);
-      return found === null ? null : startableRuns(db, 1, found.threadId).find((startable) => startable.runId === runId);
+      return found === null
+        ? null
+        : startableRuns(db, 1, found.threadId).find((startable) => startable.runId === runId);
     });
     if (run) this.#tryStart(run);
   }
 
   #tryStart(run: RunRow): void {
-    if (this.#stopping || applyingError(this.#deps.model) !== null || this.#free() <= 0 || this.#tried.has(run.runId) || this.#holders.has(run.runId)) return;
+    if (
+      this.#stopping ||
+      applyingError(this.#deps.model) !== null ||
+      this.#free() <= 0 ||
+      this.#tried.has(run.runId) ||
+      this.#holders.has(run.runId)
+    )
+      return;
     this.#tried.add(run.runId);
     const holder = new RunHolder(this.#deps, run);
     this.#holders.set(run.runId, holder);
@@ -175,7 +190,8 @@ export class Scheduler {
   async #settleBroken(run: RunRow, reasonCode: string): Promise<void> {
     try {
       const { settled } = await settleForAnother(this.#deps, run, { status: 'failed', reasonCode });
-      if (settled !== null) await this.#deps.model.waitFor(settled, this.#deps.timings.conflictWaitMs).catch(() => undefined);
+      if (settled !== null)
+        await this.#deps.model.waitFor(settled, this.#deps.timings.conflictWaitMs).catch(() => undefined);
     } catch (error) {
       logError(this.#deps.log.child({ runId: run.runId }), 'broken run not settled', toAppError(error));
     }
@@ -191,7 +207,9 @@ export class Scheduler {
     try {
       const left = this.#deps.model.read(leftSteers).filter((steer) => steer.threadId === threadId);
       for (const steer of left) {
-        this.#submitSteer(steer).catch((error: unknown) => logError(this.#deps.log, 'steer not submitted', toAppError(error)));
+        this.#submitSteer(steer).catch((error: unknown) =>
+          logError(this.#deps.log, 'steer not submitted', toAppError(error)),
+        );
       }
       for (const run of this.#deps.model.read((db) => startableRuns(db, 1, threadId))) this.#tryStart(run);
       for (const run of this.#deps.model.read((db) => startableRuns(db, this.#free()))) this.#tryStart(run);

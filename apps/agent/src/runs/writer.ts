@@ -167,7 +167,11 @@ export class RunWriter {
       try {
         const ready = await externalizeBlobs(commit, this.#deps.blobs, this.#run.threadId);
         faultPoint('agent:run-before-append');
-        const result = await this.#deps.journal.append({ subject: this.#subject, expected: this.#expected, commit: ready });
+        const result = await this.#deps.journal.append({
+          subject: this.#subject,
+          expected: this.#expected,
+          commit: ready,
+        });
         faultPoint('agent:run-after-append');
         if (result.outcome === 'conflict') return new AppError('RUN_SETTLED');
         this.#expected = result.streamSeq;
@@ -177,7 +181,8 @@ export class RunWriter {
       } catch (error) {
         // Only a journal or store that is away is waited for: anything else is a defect and must be seen.
         const code = error instanceof AppError ? error.code : 'INTERNAL';
-        if (!['JOURNAL_AMBIGUOUS', 'JOURNAL_UNAVAILABLE', 'SERVICE_UNAVAILABLE', 'STORAGE_LOW'].includes(code)) throw error;
+        if (!['JOURNAL_AMBIGUOUS', 'JOURNAL_UNAVAILABLE', 'SERVICE_UNAVAILABLE', 'STORAGE_LOW'].includes(code))
+          throw error;
         this.#deps.log.warn({ code, runId: this.#run.runId }, 'journal is away, the run waits');
         await pause(RETRY_MS);
       }

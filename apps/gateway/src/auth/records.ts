@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** What the bucket `tokens` holds: hashes and times, never a credential. */
 

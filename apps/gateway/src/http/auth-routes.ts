@@ -1,6 +1,6 @@
 import { AppError } from '@rookery/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseStrictJson } from '../rpc/strict-json.ts';
 import { SESSION_COOKIE } from './access.ts';
 import type { HttpContext } from './context.ts';

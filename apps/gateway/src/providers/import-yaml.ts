@@ -9,7 +9,7 @@ import {
   reasoningEffortSchema,
 } from '@rookery/protocol';
 import { parse } from 'yaml';
-import { z } from 'zod';
+import * as z from 'zod';
 import { DEEPSEEK } from './presets.ts';
 
 /** A provider as `configure` takes it, and what only a file can say of its models. */

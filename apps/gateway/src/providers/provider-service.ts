@@ -9,7 +9,6 @@ import {
   type RpcParams,
   reservedProviderIds,
 } from '@rookery/protocol';
-import { discoverModels } from '@rookery/provider';
 import { Redactor } from '@rookery/secrets';
 import type { SecretStore } from '../config/secret-store.ts';
 import type { Edit, SectionWriter } from '../config/section-writer.ts';
@@ -80,6 +79,7 @@ export class ProviderService {
     const baseUrl = params.kind === 'deepseek' ? DEEPSEEK.baseUrl : params.baseUrl;
     const headers = params.kind === 'custom' ? params.headers : undefined;
     checkHeaders(Object.keys(headers ?? {}), Boolean(params.apiKey));
+    const { discoverModels } = await import('@rookery/provider');
     const models = await discoverModels({
       baseUrl,
       ...(params.apiKey ? { apiKey: params.apiKey } : {}),

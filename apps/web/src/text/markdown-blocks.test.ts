@@ -41,7 +41,7 @@ describe('markdownBlocks', () => {
         const text = parts.join('\n\n');
         expect(renderBlocks(text)).toBe(render(text));
       }),
-      { numRuns: 100 },
+      { numRuns: 60 },
     );
   }, 30_000);
 

@@ -1,4 +1,4 @@
-import { canonicalJson, type ContextRevision, type Item, type ToolDefinition } from '@rookery/protocol';
+import { type ContextRevision, canonicalJson, type Item, type ToolDefinition } from '@rookery/protocol';
 import { byteLength } from '../thread/decide.ts';
 
 /** Share of the model's window that its input may take, percent (seed-ikaros 6.6). */
@@ -39,7 +39,8 @@ export function chooseContext(input: {
 }): ContextChoice {
   const maximumTokens = Math.floor((input.contextWindow * USABLE_PERCENT) / 100);
   const reservedCurrentRunTokens = Math.floor(maximumTokens / CURRENT_RUN_SHARE);
-  const instructionTokens = INSTRUCTIONS + input.instructions.reduce((sum, block) => sum + byteLength(block) + PER_ITEM, 0);
+  const instructionTokens =
+    INSTRUCTIONS + input.instructions.reduce((sum, block) => sum + byteLength(block) + PER_ITEM, 0);
   const toolTokens = input.tools.reduce((sum, { name, description, inputSchema }) => {
     return sum + byteLength(canonicalJson({ name, description, inputSchema })) + PER_ITEM;
   }, 0);

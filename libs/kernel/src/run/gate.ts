@@ -31,7 +31,11 @@ export function parseCall(
   } catch {
     // Said to the model below: it can mend its own call.
   }
-  return { ...planned, arguments: {}, problem: { code: 'invalid_arguments', text: 'The arguments are not a JSON object.' } };
+  return {
+    ...planned,
+    arguments: {},
+    problem: { code: 'invalid_arguments', text: 'The arguments are not a JSON object.' },
+  };
 }
 
 /**

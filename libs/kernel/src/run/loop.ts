@@ -21,11 +21,24 @@ import { evolveRun, type RunState, unclaimedRun } from './state.ts';
  */
 
 export type LoopInput =
-  | { type: 'start'; holder: string; epoch: number; contextRevision: ContextRevision; historyMessages: number; throughItemId: string }
+  | {
+      type: 'start';
+      holder: string;
+      epoch: number;
+      contextRevision: ContextRevision;
+      historyMessages: number;
+      throughItemId: string;
+    }
   | { type: 'text'; text: string }
   | { type: 'reasoning'; text: string }
   | { type: 'tool_call'; callId: string; name: string; arguments: string }
-  | { type: 'model_finished'; responseModelId: string | null; requestId: string | null; usage: Usage | null; activityDate: string | null }
+  | {
+      type: 'model_finished';
+      responseModelId: string | null;
+      requestId: string | null;
+      usage: Usage | null;
+      activityDate: string | null;
+    }
   | { type: 'model_failed'; reasonCode: string; requestId: string | null }
   | { type: 'tool_finished'; itemId: string; result: ToolResult }
   | { type: 'steer'; clientRequestId: string; content: string | BlobRef }
@@ -118,7 +131,15 @@ class Step {
   item(fields: Pick<Item, 'kind' | 'role' | 'status' | 'content' | 'data'> & { id?: string }): Item {
     const ordinal = this.state.run.lastOrdinal + 1;
     const { homeId, turnId, runId } = this.context;
-    return { id: runItemIdOf(homeId, runId, ordinal), turnId, runId, ordinal, createdAt: this.now, updatedAt: this.now, ...fields };
+    return {
+      id: runItemIdOf(homeId, runId, ordinal),
+      turnId,
+      runId,
+      ordinal,
+      createdAt: this.now,
+      updatedAt: this.now,
+      ...fields,
+    };
   }
 
   result(): StepResult {
@@ -132,7 +153,8 @@ const tokensBound = ({ contextRevision, run }: LoopState): number => {
   return run.settledItems.reduce((sum, item) => sum + itemTokens(item), typeof chosen === 'number' ? chosen : 0);
 };
 
-const stepId = (runId: string, stepOrdinal: number): string => `step_${sha256Hex(`${runId}/${stepOrdinal}`).slice(0, 32)}`;
+const stepId = (runId: string, stepOrdinal: number): string =>
+  `step_${sha256Hex(`${runId}/${stepOrdinal}`).slice(0, 32)}`;
 
 /** The next call to the model: steers that nobody has seen become user messages of it. */
 function prepareCall(step: Step): void {
@@ -205,7 +227,10 @@ function closeMessage(step: Step): void {
   flush(step);
   const { streaming } = step.state.run;
   if (streaming === null) return;
-  const data = step.state.reasoning === '' ? streaming.item.data : { ...streaming.item.data, reasoningContent: step.state.reasoning };
+  const data =
+    step.state.reasoning === ''
+      ? streaming.item.data
+      : { ...streaming.item.data, reasoningContent: step.state.reasoning };
   const item: Item = { ...streaming.item, status: 'completed', content: streaming.text, data, updatedAt: step.now };
   step.emit(draft('item.completed', { item }, item.id));
 }
@@ -221,7 +246,16 @@ function startTools(step: Step): void {
     if (open === undefined) continue;
     if (call.problem !== null) {
       const output = call.problem.text;
-      const refused = { toolCallId: call.callId, toolName: call.name, ok: false, output, cancelled: false, durationMs: 0, truncated: false, errorCode: call.problem.code };
+      const refused = {
+        toolCallId: call.callId,
+        toolName: call.name,
+        ok: false,
+        output,
+        cancelled: false,
+        durationMs: 0,
+        truncated: false,
+        errorCode: call.problem.code,
+      };
       finishTool(step, call.itemId, refused);
     } else {
       step.effects.push({ type: 'invoke_tool', item: open.item, stepOrdinal: step.state.run.stepOrdinal, call });
@@ -234,7 +268,13 @@ function finishTool(step: Step, itemId: string, result: ToolResult): void {
   if (open === undefined) return;
   const status = result.cancelled ? 'cancelled' : result.ok ? 'completed' : 'failed';
   const { data } = open.item;
-  step.emit(draft('item.completed', { item: { ...open.item, status, data: { ...data, outcome: status }, updatedAt: step.now } }, itemId));
+  step.emit(
+    draft(
+      'item.completed',
+      { item: { ...open.item, status, data: { ...data, outcome: status }, updatedAt: step.now } },
+      itemId,
+    ),
+  );
   const answer = step.item({
     kind: 'tool_result',
     role: 'tool',
@@ -316,8 +356,15 @@ export function step(state: LoopState, input: LoopInput, context: LoopContext, n
   if (saidByModel.has(input.type) && !state.run.modelCallOpen) return next.result();
   switch (input.type) {
     case 'start':
-      next.set({ contextRevision: input.contextRevision, historyMessages: input.historyMessages, throughItemId: input.throughItemId });
-      next.emit(draft('run.claimed', { holder: input.holder, epoch: input.epoch }), draft('run.state_changed', { status: 'running' }));
+      next.set({
+        contextRevision: input.contextRevision,
+        historyMessages: input.historyMessages,
+        throughItemId: input.throughItemId,
+      });
+      next.emit(
+        draft('run.claimed', { holder: input.holder, epoch: input.epoch }),
+        draft('run.state_changed', { status: 'running' }),
+      );
       prepareCall(next);
       break;
     case 'text':

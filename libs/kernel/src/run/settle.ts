@@ -59,10 +59,7 @@ function closeCalls(state: RunState, status: SettledStatus, reason: string, cont
   return state.openCalls.flatMap(({ item }, index) => {
     const call = { ...item, status, updatedAt: context.now, data: { ...item.data, outcome: status } };
     const result = unknownResult(context, item, state.lastOrdinal + 1 + index, reason);
-    return [
-      draft('item.completed', { item: call }, call.id),
-      draft('item.completed', { item: result }, result.id),
-    ];
+    return [draft('item.completed', { item: call }, call.id), draft('item.completed', { item: result }, result.id)];
   });
 }
 
