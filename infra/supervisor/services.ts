@@ -34,7 +34,9 @@ export interface Service {
 function service(name: string, vaults: readonly string[], options: ServicesOptions): Service {
   const log = new LogFile(join(options.home, 'logs', `${name}.log`));
   let warning = '';
-  const env = { ...options.env, ROOKERY_VAULT_KEYS: vaultKeysFor(options.master, vaults) };
+  // One malloc arena instead of one a thread: about 4 MiB less a process at rest.
+  const memory = { MALLOC_ARENA_MAX: '1' };
+  const env = { ...memory, ...options.env, ROOKERY_VAULT_KEYS: vaultKeysFor(options.master, vaults) };
   const supervised = new Supervised({
     name,
     baseMs: options.baseMs,

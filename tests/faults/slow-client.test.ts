@@ -15,8 +15,8 @@ it('closes a client that reads nothing with a code to come back with; its buffer
     async ({ rookery, follower }) => {
       const asker = await rookery.client();
       const thread = await createThread(asker);
-      // A journal whose replay is large: 64 KiB of text in each of some answers.
-      const long = `go #script ${JSON.stringify({ text: 'many words '.repeat(6000), deltas: 4 })}`;
+      // A journal whose replay is large: 55 KB of text in each of some answers.
+      const long = `go #script ${JSON.stringify({ text: 'many words '.repeat(5000), deltas: 4 })}`;
       for (let n = 0; n < 4; n += 1) await waitSettled(follower.events, (await startTurn(asker, thread, long)).runId);
 
       const slow = await rookery.client();

@@ -1,6 +1,6 @@
 import { callCommand } from '@rookery/bus';
 import { contentRefusal } from '@rookery/kernel';
-import { AppError, type CommandRequest, canonicalSha256, commandSubject, rpcParams } from '@rookery/protocol';
+import { AppError, type CommandRequest, canonicalSha256, commandSubject, limits, rpcParams, seqOf } from '@rookery/protocol';
 import { level } from '../append-decided.ts';
 import type { AgentDeps } from '../deps.ts';
 import { type RunRow, runById } from '../queries.ts';
@@ -16,6 +16,8 @@ interface Answer {
 const ATTEMPTS = 5;
 const CLAIM_LOOK_MS = 50;
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+/** The last seq that a commit can have: a reader that has it has the whole commit. */
+const lastSeqOf = (streamSeq: number): number => seqOf(streamSeq, limits.eventsPerCommit - 1);
 const isOpen = (run: RunRow): boolean => run.status === 'queued' || run.status === 'running';
 
 async function findRun(deps: AgentDeps, world: string, runId: string): Promise<RunRow> {
@@ -60,7 +62,7 @@ async function cancel(deps: AgentDeps, scheduler: Scheduler, request: CommandReq
     const { settled } = await settleForAnother(deps, run, { status: 'cancelled', reasonCode: 'cancelled' });
     if (settled !== null) {
       void scheduler.afterSettled(run.threadId, settled);
-      return { result: { accepted: true, runId, status: 'cancelled' }, seq: settled };
+      return { result: { accepted: true, runId, status: 'cancelled' }, seq: lastSeqOf(settled) };
     }
     // It was claimed or settled meanwhile: look again once that is applied here.
     await level(deps);
@@ -82,8 +84,8 @@ async function steer(deps: AgentDeps, scheduler: Scheduler, request: CommandRequ
     if (held !== null && held.lastSeq > 0) {
       const known = held.knownSteer(clientRequestId);
       if (known !== null && known !== canonicalSha256(content)) throw new AppError('IDEMPOTENCY_CONFLICT');
-      await held.steer(clientRequestId, content);
-      return { result: { accepted: true, runId, clientRequestId, status: 'received' }, seq: held.lastSeq };
+      const streamSeq = await held.steer(clientRequestId, content);
+      return { result: { accepted: true, runId, clientRequestId, status: 'received' }, seq: lastSeqOf(streamSeq) };
     }
     const run = await findRun(deps, request.world, runId);
     if (!isOpen(run)) throw new AppError('RUN_SETTLED');

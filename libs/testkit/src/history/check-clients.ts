@@ -12,6 +12,7 @@ export interface ClientHistory {
 }
 
 const SHOWN = 5;
+const shorten = (text: string): string => (text.length > 600 ? `${text.slice(0, 600)}…` : text);
 
 /** A client saw exactly the events of the journal, in order, each once, byte for byte, with the right prevSeq. */
 export function checkClients(client: ClientHistory, commits: readonly HistoryCommit[]): Violation[] {
@@ -30,14 +31,14 @@ export function checkClients(client: ClientHistory, commits: readonly HistoryCom
     if (wanted === undefined) add('client-extra', `${event.seq} ${event.type} is not in the journal`);
     else {
       if (eventText(event) !== wanted.text)
-        add('client-bytes', `${event.seq} is ${eventText(event)}, not ${wanted.text}`);
+        add('client-bytes', `${event.seq} is ${shorten(eventText(event))}, not ${shorten(wanted.text)}`);
       if (event.prevSeq !== undefined && event.prevSeq !== wanted.prevSeq) {
         add('client-prev', `${event.seq} names ${event.prevSeq} as the one before, not ${wanted.prevSeq}`);
       }
     }
   }
   const missing = expected.filter(({ seq }) => !seen.has(seq) && (complete || seq < lastSeq));
-  for (const { text } of missing.slice(0, SHOWN)) add('client-missing', text.slice(0, 300));
+  for (const { text } of missing.slice(0, SHOWN)) add('client-missing', shorten(text));
   if (missing.length > SHOWN) add('client-missing', `and ${missing.length - SHOWN} more`);
   return out;
 }
