@@ -69,7 +69,9 @@ const hasTool = (request: ChatRequest, name: string): boolean => tool(request, n
 function report(intent: Intent, calls: PastCall[], say: (typeof texts)['en']): string {
   const last = calls.at(-1);
   if (!last) return '';
-  const output = calls.map((call) => call.result.output).join('');
+  // What process_start says of itself is no output of the command.
+  const spoke = calls.filter((call) => call.tool !== 'process_start');
+  const output = (spoke.length > 0 ? spoke : calls).map((call) => call.result.output).join('');
   if (!last.result.ok) return `${say.failed(last.tool, last.result.errorCode)}\n\n${excerpt(output, say)}`.trimEnd();
   return `${headline(intent, last, say)}\n\n${excerpt(output, say) || say.noOutput}`;
 }

@@ -150,7 +150,7 @@ it('checks the journal: 0 when it is sound, 2 with the place when an entry is da
 
   const agent = await connectAs(house.rookery.nats, 'agent');
   const subject = 'journal.home.thread.thread_damaged.turns';
-  const reply = await agent.request(subject, '{"v":1,', { headers: commitHeaders(`${subject}/c/0`, 0) });
+  const reply = await agent.request(subject, '{"v":1,', { headers: commitHeaders(`${subject}/c/0`, 0), timeout: 5000 });
   const { seq } = reply.json<{ seq: number }>();
   await agent.close();
   const damaged = await rookery(['journal', 'check']).ended;

@@ -28,6 +28,7 @@ interface Kill {
   /** Last sequence of JOURNAL before and after the kill; -1 where the server was the victim. */
   before: number;
   after: number;
+  killedAt: number;
   restartedAt: number;
 }
 
@@ -50,10 +51,11 @@ async function momentToKill(view: LiveView, wait: () => number): Promise<void> {
 async function killOne(house: SurvivalHouse, name: Victim): Promise<Kill> {
   const withServer = name !== 'nats-server';
   const before = withServer ? await house.lastSeq() : -1;
+  const killedAt = performance.now();
   const { restarted } = await house.kill(name);
   const after = withServer ? await house.lastSeq() : -1;
   await restarted;
-  return { name, before, after, restartedAt: performance.now() };
+  return { name, before, after, killedAt, restartedAt: performance.now() };
 }
 
 it(`loses nothing when each process is killed once under load (seed ${seed})`, { timeout: 180_000 }, async () => {
@@ -83,13 +85,12 @@ it(`loses nothing when each process is killed once under load (seed ${seed})`, {
   const settledAll = () => [...load.accepted.keys()].every((runId) => view.settled.has(runId));
   await eventually('every accepted turn to end', settledAll, { timeoutMs: SETTLED_WITHIN_MS });
 
-  // Every accepted turn ended in time after each restart.
-  for (const { name, restartedAt } of kills) {
-    for (const [runId, { at, name: turn }] of load.accepted) {
-      if (at > restartedAt) continue;
-      const late = (view.settled.get(runId)?.at ?? Number.POSITIVE_INFINITY) - restartedAt;
-      expect(late, `${turn} after the restart of ${name}`).toBeLessThan(SETTLED_WITHIN_MS);
-    }
+  // Every accepted turn ended in time: within 20 s of the newest restart that it lived through.
+  for (const [runId, { at, name: turn }] of load.accepted) {
+    const settledAt = view.settled.get(runId)?.at ?? Number.POSITIVE_INFINITY;
+    const kill = kills.findLast(({ killedAt }) => killedAt < settledAt);
+    if (kill === undefined || at > kill.restartedAt) continue;
+    expect(settledAt - kill.restartedAt, `${turn} after the restart of ${kill.name}`).toBeLessThan(SETTLED_WITHIN_MS);
   }
   expect(load.refused).toEqual([]);
 
@@ -118,7 +119,7 @@ it(`loses nothing when each process is killed once under load (seed ${seed})`, {
       if (text === texts.get(runId)) completed += 1;
       continue;
     }
-    expect(end, runId).toMatchObject({ status: 'failed', reasonCode: 'runtime_interrupted' });
+    expect(`${end.status} ${end.reasonCode}`, `end of ${runId} (${text})`).toBe('failed runtime_interrupted');
     expect(holders.get(runId), `holder of ${runId}`).toBe(killedAgent);
     expect(texts.get(runId)?.startsWith(text), `partial text of ${runId}`).toBe(true);
   }
@@ -126,15 +127,21 @@ it(`loses nothing when each process is killed once under load (seed ${seed})`, {
 
   // Which tool call failed, and whether it ran at the kill of the runner or in a run that was interrupted.
   const openedAt = new Map<string, number>();
+  /** Runs in which a call failed as it may: their model goes on without what that call would have given. */
+  const affected = new Set<string>();
   for (const { events, streamSeq, runId = '' } of commits) {
     for (const { type, itemId = '', payload } of events) {
       const item = payload.item as { kind: string; content: string; data: { toolCallItemId?: string } } | undefined;
       if (type === 'item.started' && item?.kind === 'tool_call') openedAt.set(itemId, streamSeq);
-      if (type !== 'item.completed' || item?.kind !== 'tool_result' || JSON.parse(item.content).ok) continue;
+      if (type !== 'item.completed' || item?.kind !== 'tool_result') continue;
+      const result = JSON.parse(item.content) as { ok: boolean; errorCode?: string };
+      if (result.ok) continue;
       const opened = openedAt.get(item.data.toolCallItemId ?? '') ?? Number.POSITIVE_INFINITY;
       const ranAtKill = opened <= runnerKill.after && streamSeq > runnerKill.before;
       const interrupted = view.settled.get(runId)?.reasonCode === 'runtime_interrupted';
-      expect(ranAtKill || interrupted, `failed call at ${streamSeq}: ${item.content}`).toBe(true);
+      const follows = affected.has(runId) && result.errorCode === 'invalid_arguments';
+      if (ranAtKill || interrupted) affected.add(runId);
+      expect(ranAtKill || interrupted || follows, `failed call at ${streamSeq}: ${item.content}`).toBe(true);
     }
   }
 

@@ -195,3 +195,28 @@ test('archiving is refused while a turn is unsettled', async () => {
     .poll(() => codeOf(house.command('thread.archive', { threadId: thread.id })), { timeout: 5000 })
     .toBe('no error');
 });
+
+test('a long answer is stored whole, in deltas and as one text outside the commit', async () => {
+  const thread = await house.createThread();
+  const text = '好'.repeat(80_000);
+  const { runId } = await house.startTurn(thread, script({ text }), 'r1');
+  const events = eventsOf(await house.settled(thread, runId));
+  const deltas = events.filter((event) => event.type === 'item.delta').map((event) => event.payload.delta);
+  expect(deltas.join('')).toBe(text);
+  const final = events.find((event) => event.type === 'item.completed')?.payload.item;
+  expect(final).toMatchObject({ status: 'completed', content: { bytes: 240_000 } });
+  expect(events.at(-1)?.payload).toMatchObject({ status: 'completed' });
+});
+
+test('at most 64 steers wait for a model call; the next one is refused', async () => {
+  const thread = await house.createThread();
+  const { runId } = await house.startTurn(thread, script({ text: 'slow answer', deltas: 11, delayMs: 300 }), 'r1');
+  await expect.poll(async () => (await house.runCommits(thread, runId)).length, { timeout: 5000 }).toBeGreaterThan(0);
+  const steer = (n: number) =>
+    house.command('run.steer', { runId, expectedRunId: runId, content: `s${n}`, clientRequestId: `s${n}` });
+  await Promise.all(Array.from({ length: 64 }, (_, n) => steer(n)));
+  expect(await codeOf(steer(64))).toBe('RATE_LIMITED');
+  expect(await steer(3)).toMatchObject({ accepted: true });
+  await house.command('run.cancel', { runId });
+  await house.settled(thread, runId);
+});

@@ -154,7 +154,7 @@ const subscribers: [string, User[]][] = [
   ['cmd.memory.>', ['memory']],
   ['cmd.channels.>', ['channels']],
   ['cmd.supervisor.>', ['supervisor']],
-  ['$SRV.PING', ['supervisor', ...services]],
+  ['$SRV.PING', services],
   ...users.map((user): [string, User[]] => [`_INBOX_${user}.>`, [user]]),
 ];
 

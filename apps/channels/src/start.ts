@@ -91,7 +91,6 @@ export async function start(config: ServiceConfig): Promise<RunningService> {
     const forwarder = startForwarder(ports, agentPort(bus, config.nkeySeed, profileId, timings.commandTimeoutMs));
     closers.push(() => forwarder.stop());
     const poster = createAnswerPoster();
-    closers.push(() => poster.close());
     const leases = await openBucket(bus, 'leases');
     const lease = await startChannelLease({
       bucket: leases,

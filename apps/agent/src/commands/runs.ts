@@ -1,6 +1,14 @@
 import { callCommand } from '@rookery/bus';
 import { contentRefusal } from '@rookery/kernel';
-import { AppError, type CommandRequest, canonicalSha256, commandSubject, limits, rpcParams, seqOf } from '@rookery/protocol';
+import {
+  AppError,
+  type CommandRequest,
+  canonicalSha256,
+  commandSubject,
+  limits,
+  rpcParams,
+  seqOf,
+} from '@rookery/protocol';
 import { level } from '../append-decided.ts';
 import type { AgentDeps } from '../deps.ts';
 import { type RunRow, runById } from '../queries.ts';

@@ -1,5 +1,5 @@
 import { externalizeBlobs } from '@rookery/journal';
-import { type Draft, type LoopEffect, MAX_DELTA_CHARS } from '@rookery/kernel';
+import type { Draft, LoopEffect } from '@rookery/kernel';
 import {
   AppError,
   COMMIT_VERSION,
@@ -15,6 +15,7 @@ import {
 import { faultPoint } from '@rookery/service';
 import type { AgentDeps } from '../deps.ts';
 import type { RunRow } from '../queries.ts';
+import { BATCH_BYTES, commitsOf, mergeDeltas } from './batches.ts';
 
 interface Entry {
   events: Draft[];
@@ -24,42 +25,8 @@ interface Entry {
   failed(error: AppError): void;
 }
 
-/** Bytes of events that are put into one commit, well below its limit. */
-const BATCH_BYTES = 256 * 1024;
 const RETRY_MS = 250;
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
-/** Joins deltas of one message that wait together: the journal's pace decides how many there are. */
-function mergeDeltas(events: readonly Draft[]): Draft[] {
-  const out: Draft[] = [];
-  for (const event of events) {
-    const last = out.at(-1);
-    const joins = event.type === 'item.delta' && last?.type === 'item.delta' && last.itemId === event.itemId;
-    if (joins && last.payload.delta.length + event.payload.delta.length <= MAX_DELTA_CHARS) {
-      out[out.length - 1] = { ...last, payload: { delta: last.payload.delta + event.payload.delta } };
-    } else out.push(event);
-  }
-  return out;
-}
-
-/** Cuts events into commits that stay below the limits; one input may hold more than a commit can. */
-function commitsOf(events: readonly Draft[]): Draft[][] {
-  const out: Draft[][] = [];
-  let current: Draft[] = [];
-  let bytes = 0;
-  for (const event of events) {
-    const size = Buffer.byteLength(JSON.stringify(event));
-    if (current.length > 0 && (bytes + size > BATCH_BYTES || current.length === limits.eventsPerCommit)) {
-      out.push(current);
-      current = [];
-      bytes = 0;
-    }
-    current.push(event);
-    bytes += size;
-  }
-  if (current.length > 0) out.push(current);
-  return out;
-}
 
 /**
  * Writes a run's events to its subject: one append in flight, what comes meanwhile joins the next commit, effects are
