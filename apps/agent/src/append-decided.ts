@@ -1,17 +1,7 @@
 import { externalizeBlobs } from '@rookery/journal';
 import { type Draft, isRefusal, type Refusal } from '@rookery/kernel';
-import {
-  AppError,
-  COMMIT_VERSION,
-  type Commit,
-  type CommitEvent,
-  commitId,
-  commitTime,
-  type ErrorCode,
-  type StoredCommit,
-  writerName,
-} from '@rookery/protocol';
-import type { Reader } from '@rookery/read-model';
+import { type CommitEvent, commitId, type ErrorCode, type StoredCommit, writerName } from '@rookery/protocol';
+import { appendDecided, type Reader } from '@rookery/read-model';
 import { faultPoint } from '@rookery/service';
 import type { AgentDeps } from './deps.ts';
 
@@ -22,14 +12,10 @@ export interface Target {
   /** Cause of the commit and part of its id: the same command meets the same commit. */
   commandId: string;
   scope: { branchId?: string; turnId?: string; runId?: string };
-  /** For a commit on a subject that must not exist yet. */
-  onlyFirst?: boolean;
 }
 
 export type Decision = { events: Draft[] } | { unchanged: true } | Refusal;
 export type Decided = { stored: StoredCommit } | { unchanged: true };
-
-const ATTEMPTS = 5;
 
 /** Refusals that a view which lags behind the journal may give too often. */
 const MAY_BE_STALE: readonly ErrorCode[] = [
@@ -46,65 +32,40 @@ export async function level(deps: AgentDeps): Promise<void> {
   await deps.model.waitFor(lastSeq, deps.timings.conflictWaitMs);
 }
 
-/** Why the view has stopped following the journal for good, null where it follows: then nothing may be appended. */
-export function applyingError(model: AgentDeps['model']): AppError | null {
-  const state = model.state();
-  return state.state === 'regressed' || state.state === 'too-old' || state.state === 'failed' ? state.error : null;
-}
-
-/**
- * The pattern of every command: read the own view with the subject's head, decide, append at that head. On a conflict
- * wait until the view has caught up and decide again, at most five times.
- */
-export async function appendDecided(
+/** Decides a command of this service on its own view and appends what is decided. */
+export function decideAndAppend(
   deps: AgentDeps,
   target: Target,
   decide: (db: Reader<unknown>, now: string) => Decision,
 ): Promise<Decided> {
-  const stopped = applyingError(deps.model);
-  if (stopped !== null) throw stopped;
-  let lookedAgain = false;
-  for (let attempt = 1; attempt <= ATTEMPTS; ) {
-    const { head, now, decision } = deps.model.read((db) => {
-      const found = db.head(target.subject);
-      const at = commitTime(new Date(), found.at);
-      return { head: found.streamSeq, now: at, decision: decide(db, at) };
-    });
-    if (isRefusal(decision)) {
-      if (lookedAgain || !MAY_BE_STALE.includes(decision.refused)) {
-        throw new AppError(decision.refused, decision.details === undefined ? {} : { details: decision.details });
-      }
-      lookedAgain = true;
-      await level(deps);
-      continue;
-    }
-    if ('unchanged' in decision) return decision;
-    const commit: Commit = await externalizeBlobs(
-      {
-        v: COMMIT_VERSION,
-        id: commitId(target.subject, target.commandId, 0),
-        cause: target.commandId,
-        at: now,
-        by: writerName('agent', deps.instance),
-        agentId: target.agentId,
-        ...target.scope,
-        events: decision.events as CommitEvent[],
+  const { subject, threadId, agentId, commandId, scope } = target;
+  return appendDecided<unknown, Decided>(
+    {
+      journal: deps.journal,
+      model: deps.model,
+      subject,
+      conflictWaitMs: deps.timings.conflictWaitMs,
+      mayBeStale: MAY_BE_STALE,
+      externalize: async (commit) => {
+        const whole = await externalizeBlobs(commit, deps.blobs, threadId);
+        faultPoint('agent:before-append');
+        return whole;
       },
-      deps.blobs,
-      target.threadId,
-    );
-    faultPoint('agent:before-append');
-    const result = await deps.journal.append({
-      subject: target.subject,
-      expected: target.onlyFirst ? 0 : head,
-      commit,
-    });
-    faultPoint('agent:after-append');
-    if (result.outcome === 'committed') {
-      return { stored: { streamSeq: result.streamSeq, subject: target.subject, commit } };
-    }
-    await deps.model.waitFor(result.lastSeq, deps.timings.conflictWaitMs).catch(() => undefined);
-    attempt += 1;
-  }
-  throw new AppError('JOURNAL_CONFLICT');
+    },
+    (db, now) => {
+      const decision = decide(db, now);
+      if (isRefusal(decision)) return decision;
+      if ('unchanged' in decision) return { kind: 'done', result: decision };
+      const events = decision.events as CommitEvent[];
+      const by = writerName('agent', deps.instance);
+      return {
+        kind: 'append',
+        commit: { id: commitId(subject, commandId, 0), cause: commandId, by, agentId, ...scope, events },
+        stored: (streamSeq, commit) => {
+          faultPoint('agent:after-append');
+          return { stored: { streamSeq, subject, commit } };
+        },
+      };
+    },
+  );
 }

@@ -1,10 +1,13 @@
 import type { BlobStore } from '@rookery/bus';
 import { externalizeBlobs, type Journal } from '@rookery/journal';
 import type { Commit, Timings } from '@rookery/protocol';
+import { type Attempt, appendDecided } from '@rookery/read-model';
 import type { Logger } from '@rookery/service';
-import { type Attempt, appendDecided } from './append-decided.ts';
 import { inOrder } from './in-order.ts';
 import type { Db, Model } from './model.ts';
+
+/** More than elsewhere: all deliveries of a chat share its subject, so a conflict between instances is nothing unusual. */
+const ATTEMPTS = 8;
 
 /** What the parts of the service work on. */
 export interface ChannelPorts {
@@ -27,7 +30,8 @@ export function channelPorts(journal: Journal, rest: Omit<ChannelPorts, 'append'
     ...rest,
     append(subject, threadId, attempt) {
       const externalize = (commit: Commit) => externalizeBlobs(commit, blobs, threadId);
-      const on = { journal, model, subject, conflictWaitMs: timings.conflictWaitMs, now, externalize };
+      const { conflictWaitMs } = timings;
+      const on = { journal, model, subject, conflictWaitMs, now, externalize, attempts: ATTEMPTS };
       return queue(subject, () => appendDecided(on, attempt));
     },
   };

@@ -1,6 +1,6 @@
 import { decideFinishDelivery, type PostVerdict } from '@rookery/kernel';
 import { commandIdOf, commitId, formatSubject, writerName } from '@rookery/protocol';
-import type { Attempt } from './append-decided.ts';
+import type { Attempt } from '@rookery/read-model';
 import type { ChannelPorts } from './channel-ports.ts';
 import { type DueAnswer, loadOutboxStatus, WEBHOOK } from './views.ts';
 

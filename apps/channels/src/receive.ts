@@ -10,8 +10,8 @@ import {
   seqOf,
   writerName,
 } from '@rookery/protocol';
+import type { Attempt } from '@rookery/read-model';
 import { faultPoint } from '@rookery/service';
-import type { Attempt } from './append-decided.ts';
 import type { ChannelPorts } from './channel-ports.ts';
 import type { Forwarder } from './forwarder.ts';
 import type { HookGuard } from './hook-guard.ts';

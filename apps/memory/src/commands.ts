@@ -19,8 +19,8 @@ import {
   seqOf,
   writerName,
 } from '@rookery/protocol';
+import { type Attempt, appendDecided } from '@rookery/read-model';
 import { faultPoint } from '@rookery/service';
-import { type Attempt, appendDecided } from './append-decided.ts';
 import type { Db, Model } from './model.ts';
 import { parseParams } from './parameters.ts';
 import type { Sources } from './sources.ts';
@@ -77,7 +77,7 @@ async function change(ports: CommandPorts, { method, owner, memoryId, params, de
         agentId: owner.agentId,
         events: decision.events,
       },
-      stored: (streamSeq, duplicate) => {
+      stored: (streamSeq, _commit, duplicate) => {
         faultPoint('memory:after-append');
         return { result: result(!duplicate), seq: seqOf(streamSeq, MEMORY_EVENT) };
       },

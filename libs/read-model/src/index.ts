@@ -1,3 +1,10 @@
+export {
+  type Attempt,
+  appendDecided,
+  applyingError,
+  type CommitParts,
+  type Decide,
+} from './append-decided.ts';
 export { type Database, type DatabaseOptions, openDatabase } from './database.ts';
 export { digest } from './digest.ts';
 export { acquireLock, type Lock } from './lock.ts';

@@ -21,7 +21,7 @@ import {
   toWireEvents,
   type WireEvent,
 } from '@rookery/protocol';
-import { appendDecided, level } from '../append-decided.ts';
+import { decideAndAppend, level } from '../append-decided.ts';
 import type { AgentDeps } from '../deps.ts';
 import { threadState } from '../queries.ts';
 import { checkParams } from './params.ts';
@@ -65,9 +65,9 @@ export async function createThread(deps: AgentDeps, request: CommandRequest): Pr
   const asked = params.workspace ?? null;
   const workspace = await deps.tools.prepareWorkspace({ threadId, workspace: asked }, request);
   const command = { method: 'thread.create', clientRequestId, paramsSha256 };
-  const decided = await appendDecided(
+  const decided = await decideAndAppend(
     deps,
-    { subject, threadId, agentId, commandId, scope: { branchId }, onlyFirst: true },
+    { subject, threadId, agentId, commandId, scope: { branchId } },
     (db, now) =>
       decideCreate(threadState(db, world, threadId), {
         command,
@@ -92,7 +92,7 @@ async function change(
   const { world, agentId, commandId } = request;
   const branchId = branchIdOf(deps.homeId, threadId);
   const target = { subject: turnsSubject(world, threadId), threadId, agentId, commandId, scope: { branchId } };
-  const decided = await appendDecided(deps, target, (db, now) => decide(threadState(db, world, threadId), now));
+  const decided = await decideAndAppend(deps, target, (db, now) => decide(threadState(db, world, threadId), now));
   if ('unchanged' in decided) {
     const thread = deps.model.read((db) => threadState(db, world, threadId))?.thread;
     return { result: { thread, changed: false, event: null } };

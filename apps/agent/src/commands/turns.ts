@@ -10,7 +10,7 @@ import {
   seqOf,
   turnIdsOf,
 } from '@rookery/protocol';
-import { appendDecided, level } from '../append-decided.ts';
+import { decideAndAppend, level } from '../append-decided.ts';
 import type { AgentDeps } from '../deps.ts';
 import { identityCore } from '../identity.ts';
 import { knownSubmission, type LeftSteer, runConfigOf, threadState } from '../queries.ts';
@@ -71,7 +71,7 @@ export async function submitTurn(
     instructions: { outputStyle: null, identityCore, skillCatalog: null },
     contextWindow: model.contextWindow,
   };
-  const decided = await appendDecided(
+  const decided = await decideAndAppend(
     deps,
     {
       subject: formatSubject({ kind: 'turns', world, threadId }),

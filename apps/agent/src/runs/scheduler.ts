@@ -1,7 +1,7 @@
 import { type Offers, openOffers } from '@rookery/journal';
 import { type ErrorCode, parseInstance, parseSubject, toAppError } from '@rookery/protocol';
+import { applyingError } from '@rookery/read-model';
 import { logError } from '@rookery/service';
-import { applyingError } from '../append-decided.ts';
 import type { AgentDeps } from '../deps.ts';
 import { leftSteers, type RunRow, runById, runsOfOthers, startableRuns } from '../queries.ts';
 import { RunHolder } from './holder.ts';
