@@ -73,17 +73,24 @@ describe('demo provider', () => {
     const start = await complete(messages);
     expect(named(start.calls)).toEqual([['process_start', { command: 'uname -a' }]]);
     messages.push(
-      ...after(start.calls[0], { ok: true, output: 'Lin', processId: 'process_1', state: 'running', nextCursor: 3 }),
+      ...after(start.calls[0], {
+        ok: true,
+        output: 'Started process_1',
+        processId: 'process_1',
+        state: 'running',
+        nextCursor: 0,
+      }),
     );
     const waiting = await complete(messages);
-    expect(named(waiting.calls)).toEqual([['process_wait', { processId: 'process_1', cursor: 3, timeoutMs: 20_000 }]]);
+    expect(named(waiting.calls)).toEqual([['process_wait', { processId: 'process_1', cursor: 0, timeoutMs: 20_000 }]]);
     messages.push(
-      ...after(waiting.calls[0], { ok: true, output: 'ux\n', state: 'exited', exitCode: 0, processId: 'process_1' }),
+      ...after(waiting.calls[0], { ok: true, output: 'Linux\n', state: 'exited', exitCode: 0, processId: 'process_1' }),
     );
     const { text, calls } = await complete(messages);
     expect(calls).toEqual([]);
     expect(text).toContain('exit code 0');
     expect(text).toContain('```\nLinux\n```');
+    expect(text).not.toContain('Started');
   });
 
   it('gives up waiting for a command that does not end', async () => {

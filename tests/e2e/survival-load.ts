@@ -39,10 +39,10 @@ export function expectedText(name: string): string {
 
 /** A tool with an effect that is counted, three that wait for its end side by side, then a slowly streamed answer. */
 function script(effects: string, name: string): string {
-  const start = { name: 'process_start', arguments: { command: `echo ${name} >> ${effects}; sleep 0.7` } };
+  const start = { name: 'process_start', arguments: { command: `echo ${name} >> ${effects}; sleep 0.5` } };
   const wait = { name: 'process_wait', arguments: { processId: '$result', timeoutMs: 4000 } };
   const rounds = [[start], [wait, wait, wait]];
-  return `work #script ${JSON.stringify({ rounds, text: expectedText(name), deltas: 20, delayMs: 100 })}`;
+  return `work #script ${JSON.stringify({ rounds, text: expectedText(name), deltas: 20, delayMs: 80 })}`;
 }
 
 /** Twenty threads, a writer of memories and a webhook; each asks again with the same id until it has an answer. */
