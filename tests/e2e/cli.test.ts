@@ -7,6 +7,7 @@ import {
   connectAs,
   eventually,
   type FaultHouse,
+  sleep,
   startFaultHouse,
   temporaryFolder,
   testTimings,
@@ -105,6 +106,17 @@ describe('exec', () => {
     expect(run.stderr).toContain('connected again');
     expect(run).toMatchObject({ code: 0, stdout: `${text}\n` });
   });
+});
+
+it('ends when the run ended while the gateway was away', async () => {
+  const run = rookery(['exec', scripted({ text: 'one two three', deltas: 3, delayMs: 150 })]);
+  await eventually('the answer to begin', () => run.stdout.includes('one'), { timeoutMs: 15_000 });
+  // Stopped, not killed: the connection breaks only when the process does, after the run has ended.
+  house.rookery.service('gateway').signal('SIGSTOP');
+  await sleep(1500);
+  await house.rookery.killAndWait('gateway');
+  await run.ended;
+  expect(run).toMatchObject({ code: 0, stdout: 'one two three\n' });
 });
 
 it('lists threads', async () => {

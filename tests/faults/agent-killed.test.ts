@@ -104,8 +104,8 @@ async function inspect(itemId: string): Promise<ToolCallState> {
 
 /** A command that leaves a line, then a call that waits for its end. */
 function toolTurn(name: string): string {
-  const start = { name: 'process_start', arguments: { command: `echo ${name} >> ${effectFile()}; sleep 1` } };
-  const wait = { name: 'process_wait', arguments: { processId: '$result', timeoutMs: 5000 } };
+  const start = { name: 'process_start', arguments: { command: `echo ${name} >> ${effectFile()}; sleep 3` } };
+  const wait = { name: 'process_wait', arguments: { processId: '$result', timeoutMs: 10_000 } };
   return `work #script ${JSON.stringify({ rounds: [[start], [wait]], text: 'done' })}`;
 }
 
@@ -131,12 +131,14 @@ it('kills the agent while a tool call runs: it ran once, its receipt is there, t
       const item = event.runId === runId && event.type === 'item.started' ? itemOfEvent(event) : undefined;
       return item?.kind === 'tool_call' ? [item] : [];
     });
-  await eventually('the second tool call', () => calls().length === 2);
+  const inFlight = await eventually('the second tool call', () => calls()[1]);
+  // Its intent is on record before the runner hears of it.
+  await eventually('the runner to work on it', async () => (await inspect(inFlight.id)).state === 'running');
   await rookery.killAndWait('agent');
   expect(await waitSettled(follower.events, runId)).toEqual(INTERRUPTED);
-  const [start, wait] = calls();
+  const [start] = calls();
   expect(await inspect(start?.id ?? '')).toMatchObject({ state: 'done', result: { ok: true } });
-  await eventually('the receipt of the call in flight', async () => (await inspect(wait?.id ?? '')).state === 'done');
+  await eventually('the receipt of the call in flight', async () => (await inspect(inFlight.id)).state === 'done');
   expect(await readEffects()).toEqual(['once']);
   expect(model.requests).toHaveLength(asked + 2);
 });

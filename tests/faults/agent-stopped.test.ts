@@ -54,7 +54,8 @@ it.each([first, first + 1, first + 2])(
         await sleep(700);
         const after = await ran();
         expect(after).toEqual(before);
-        expect(model.requests.length).toBe(requests);
+        // At most the one call whose intent was stored before the stop; its answer is written nowhere.
+        expect(model.requests.length).toBeLessThanOrEqual(requests + 1);
 
         const next = await startTurn(client, thread, 'go on #script {"text":"still here"}');
         expect(await waitSettled(follower.events, next.runId)).toEqual({ status: 'completed', reasonCode: null });

@@ -150,6 +150,8 @@ test('a text that is too long for the journal is whole everywhere that clients l
 test('a filter has its own chain of prevSeq, live and in replay', async () => {
   const filtered = await house.client();
   const mine = await newThread(filtered, { title: 'Mine' });
+  // The answer can come before the event: until then it would be the first one of the new chain.
+  await eventually('the creation', () => filtered.events.some((event) => event.threadId === mine.threadId));
   const { latestSeq } = await filtered.request<{ latestSeq: number }>('event.subscribe', {
     filter: { threadIds: [mine.threadId] },
   });

@@ -114,12 +114,15 @@ export async function openFeed(options: FeedOptions): Promise<ThreadFeed> {
           await attach(connection);
           break;
         } catch (error) {
+          connection.close();
           if (stopped) return;
           const final = error instanceof AppError && error.retry === 'never';
           if (final || performance.now() > deadline) throw error;
           await pause(wait);
         }
       }
+      // What ends the work may have come with the replay, before this connection could be closed by `stop`.
+      if (stopped) return connection.close();
       options.onStatus('connected again');
       socket = connection;
       for (const waiter of waiters) waiter.resolve(connection);

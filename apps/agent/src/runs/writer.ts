@@ -114,6 +114,16 @@ export class RunWriter {
     this.#onEnd(error);
   }
 
+  /**
+   * A process that was stopped for long while its commit was under way may have lost the run behind it: then the effects
+   * of that commit must not follow.
+   */
+  async #isStillOurs(streamSeq: number, startedAt: number): Promise<boolean> {
+    if (performance.now() - startedAt < this.#deps.timings.leaseRefreshMs) return true;
+    const last = await this.#deps.journal.readLast(this.#subject);
+    return last === null || last.streamSeq <= streamSeq;
+  }
+
   /** Null once the events are stored; RUN_SETTLED where the subject went on without us. */
   async #store(events: Draft[]): Promise<AppError | null> {
     const commandId = `run-${this.#deps.instance}`;
@@ -132,6 +142,7 @@ export class RunWriter {
     };
     for (;;) {
       try {
+        const started = performance.now();
         const ready = await externalizeBlobs(commit, this.#deps.blobs, this.#run.threadId);
         faultPoint('agent:run-before-append');
         const result = await this.#deps.journal.append({
@@ -140,7 +151,8 @@ export class RunWriter {
           commit: ready,
         });
         faultPoint('agent:run-after-append');
-        if (result.outcome === 'conflict') return new AppError('RUN_SETTLED');
+        if (result.outcome === 'conflict' || !(await this.#isStillOurs(result.streamSeq, started)))
+          return new AppError('RUN_SETTLED');
         this.#expected = result.streamSeq;
         this.#lastAt = commit.at;
         this.#commits += 1;

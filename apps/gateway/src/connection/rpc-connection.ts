@@ -47,6 +47,8 @@ export class RpcConnection implements Subscriber {
   readonly #socket: WebSocket;
   readonly #ports: ConnectionPorts;
   readonly #queue: SendQueue;
+  /** Requests that arrived while as many as may be were under way. */
+  readonly #unread: { text: string; isBinary: boolean }[] = [];
   readonly #hold: AckHold<Held>;
   readonly #seen = new SeenSeq();
   readonly #holdTimers = new Set<NodeJS.Timeout>();
@@ -122,9 +124,15 @@ export class RpcConnection implements Subscriber {
 
   #receive(text: string, isBinary: boolean): void {
     if (this.#closed) return;
+    if (this.#underWay >= MAX_UNDER_WAY) {
+      // A paused socket still hands over the frames that had arrived with the last ones: they wait here.
+      this.#socket.pause();
+      this.#unread.push({ text, isBinary });
+      return;
+    }
     this.#underWay += 1;
-    if (this.#underWay === MAX_UNDER_WAY) this.#socket.pause();
     void this.#answer(text, isBinary).then(({ text: answer, after }) => {
+      if (this.#closed) return;
       this.#queue.push(answer, () => this.#answered());
       after?.();
     });
@@ -133,7 +141,10 @@ export class RpcConnection implements Subscriber {
   /** An answer counts until the network took it, so that a client that reads nothing cannot ask for ever. */
   #answered(): void {
     this.#underWay -= 1;
-    if (this.#underWay === MAX_UNDER_WAY - 1 && !this.#closed) this.#socket.resume();
+    if (this.#closed) return;
+    const next = this.#unread.shift();
+    if (next !== undefined) this.#receive(next.text, next.isBinary);
+    else this.#socket.resume();
   }
 
   async #answer(text: string, isBinary: boolean): Promise<Answer> {
