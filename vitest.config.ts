@@ -9,6 +9,8 @@ export default defineConfig({
           include: ['{protocol,libs,apps,infra}/**/*.test.ts'],
           exclude: ['**/node_modules/**', '**/dist/**'],
           testTimeout: 20_000,
+          // One module graph a worker: loading it for each file would take most of the time.
+          isolate: false,
         },
       },
       {
