@@ -9,9 +9,19 @@ import { report } from './steps.mjs';
 const bin = (name) => join(root, 'node_modules', '.bin', name);
 const typescript = ['--import', 'tsx'];
 
+// Folders whose unit tests start no process and no server; `npm test` runs all of them.
+const pure = [
+  ...['protocol', 'libs/kernel', 'libs/journal', 'libs/bus', 'libs/secrets', 'libs/sandbox'],
+  ...['apps/agent', 'apps/gateway', 'apps/web', 'apps/cli', 'apps/memory', 'apps/channels', 'infra/dev'],
+];
+
 const checks = [
   ['types', process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json']],
-  ['pure tests', bin('vitest'), ['run', '--project', 'unit', '--no-isolate', '--reporter', 'dot', '--silent']],
+  [
+    'pure tests',
+    bin('vitest'),
+    ['run', '--project', 'unit', '--no-isolate', '--reporter=dot', '--silent=true', ...pure],
+  ],
   [
     'lint: promises',
     bin('oxlint'),
