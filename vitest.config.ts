@@ -17,6 +17,8 @@ export default defineConfig({
         test: {
           name: 'system',
           include: ['tests/**/*.test.ts'],
+          // Real processes on a busy machine: a test that fails once is run once more, and is still to be explained.
+          retry: 1,
           testTimeout: 60_000,
           hookTimeout: 60_000,
           pool: 'forks',
