@@ -10,11 +10,17 @@ export const COMMIT_HEADER = 'Rookery-Commit';
 const timestamp = z.iso.datetime({ precision: 3 });
 const id = z.string().min(1).max(limits.identifierChars);
 
+/** Its members are checked by the event's type (`checkEvent`): reading them here as well would only copy them. */
+const payloadSchema = z.custom<Record<string, unknown>>(
+  (value) => value !== null && typeof value === 'object' && !Array.isArray(value),
+  'not an object',
+);
+
 /** One event inside a commit. The scope of its commit and its own item complete it (see `toWireEvents`). */
 export const commitEventSchema = z.strictObject({
   type: z.string().min(1).max(100),
   itemId: id.optional(),
-  payload: z.record(z.string(), z.unknown()),
+  payload: payloadSchema,
 });
 
 /**

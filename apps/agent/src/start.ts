@@ -81,6 +81,7 @@ export async function start(config: ServiceConfig): Promise<RunningService> {
       canary.stop();
       await scheduler.stop();
       await server.stop();
+      deps.models.stop();
       settings.stop();
       await liveness.stop();
       await model.stop();

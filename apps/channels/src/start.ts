@@ -23,6 +23,8 @@ import { receiveHandler } from './receive.ts';
 import { startSender } from './sender.ts';
 import { WEBHOOK } from './views.ts';
 
+/** Nobody waits for this view to the millisecond: deliveries and answers wait for the network anyway. */
+const VIEW_REST_MS = 20;
 const locked: Pick<Vault, 'get'> = {
   get: () => Promise.reject(new AppError('VAULT_LOCKED')),
 };
@@ -59,9 +61,10 @@ export async function start(config: ServiceConfig): Promise<RunningService> {
       connection,
       timings,
       workerEntry: projectorEntry(),
+      handOut: ['run.settled'],
+      restMs: VIEW_REST_MS,
       onApplied: ({ commits }) => {
-        const settled = commits.some(({ commit }) => commit.events.some(({ type }) => type === 'run.settled'));
-        if (settled) onSettled();
+        if (commits.length > 0) onSettled();
       },
       onState: (state) => {
         if (state.state === 'live') onLive();

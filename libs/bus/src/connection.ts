@@ -50,6 +50,8 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
     pingInterval: 10_000,
     maxPingOut: 2,
     ignoreAuthErrorAbort: true,
+    // An error object with its stack for every request, made before anything failed, costs more than the request.
+    noAsyncTraces: true,
     ...(options.seed === '' ? {} : { authenticator: nkeyAuthenticator(new TextEncoder().encode(options.seed)) }),
   });
   try {

@@ -1,12 +1,14 @@
 import type { Consumer, JsMsg } from '@nats-io/jetstream';
 import { type Bus, busError } from '@rookery/bus';
-import { type AppError, agentRuns, COMMIT_HEADER } from '@rookery/protocol';
-import { type Decoded, decodeCommit } from './decode.ts';
+import { type AppError, agentRuns } from '@rookery/protocol';
 
-/** A submission that the server offers to one of the agents. It is a hint: the claim in the journal decides. */
+/**
+ * A commit of a thread's turns that the server offers to one of the agents. It is a hint, so its contents are not even
+ * read: the agent looks in its own view, and the claim in the journal decides.
+ */
 export interface Offer {
   streamSeq: number;
-  commit: Decoded;
+  subject: string;
   ack(): void;
 }
 
@@ -21,12 +23,7 @@ const TROUBLE_PAUSE_MS = 500;
 
 const toOffer = (message: JsMsg): Offer => ({
   streamSeq: message.seq,
-  commit: decodeCommit({
-    streamSeq: message.seq,
-    subject: message.subject,
-    data: message.data,
-    isCommit: message.headers?.get(COMMIT_HEADER) === '1',
-  }),
+  subject: message.subject,
   ack: () => message.ack(),
 });
 

@@ -8,7 +8,7 @@ import { type Plan, planBatch, type Stop } from './plan.ts';
 import { WriteStatements } from './statements.ts';
 
 export interface Applied {
-  /** The commits that were applied, in order: not the foreign, damaged and quarantined ones. */
+  /** The commits that were applied and are to be handed out, in order: not the foreign, damaged and quarantined ones. */
   accepted: RawMessage[];
   stop: Stop | null;
 }
@@ -35,6 +35,7 @@ function* pieces(messages: readonly RawMessage[]): Generator<readonly RawMessage
 /** Applies messages of a stream to the file of a read model: rows, heads and checkpoint in one transaction. */
 export class Applier {
   readonly #projection: Projection;
+  readonly #handOut: ReadonlySet<string> | null;
   readonly #transient: ReadonlySet<string>;
   readonly #statements: WriteStatements;
   readonly #quarantined: Set<string>;
@@ -42,8 +43,10 @@ export class Applier {
   readonly #transaction: (plan: Plan) => void;
   #checkpoint: Checkpoint;
 
-  constructor(db: Database, projection: Projection) {
+  /** `handOut` names the event types whose commits are handed out; null = all. */
+  constructor(db: Database, projection: Projection, handOut: readonly string[] | null = null) {
     this.#projection = projection;
+    this.#handOut = handOut === null ? null : new Set(handOut);
     this.#transient = new Set(projection.transient);
     this.#statements = new WriteStatements(db);
     this.#prepared = prepare(db);
@@ -93,6 +96,7 @@ export class Applier {
         projection: this.#projection,
         checkpoint: this.#checkpoint,
         quarantined: this.#quarantined,
+        handOut: this.#handOut,
         isErased: (fromSeq, toSeq) => this.isErased(fromSeq, toSeq),
         ...(refused === undefined ? {} : { refused }),
       },

@@ -64,7 +64,8 @@ class ThreadedReadModel<DB> implements ReadModel<DB> {
 
   /** Starts the projector's thread; resolves when the file is open on both threads. */
   async start(found: Pick<ProjectorData, 'suspect' | 'unclean'>): Promise<void> {
-    const { projection, connection, stream = JOURNAL, timings = productionTimings } = this.#options;
+    const { projection, connection, stream = JOURNAL, timings = productionTimings, restMs = 0 } = this.#options;
+    const handOut = this.#options.onApplied === undefined ? [] : (this.#options.handOut ?? null);
     const data: ProjectorData = {
       projection: projection.name,
       version: projection.version,
@@ -72,6 +73,8 @@ class ThreadedReadModel<DB> implements ReadModel<DB> {
       stream,
       connection,
       timings: { publishTimeoutMs: timings.publishTimeoutMs },
+      handOut,
+      restMs,
       ...found,
       deliveredSeq: this.#deliveredSeq,
     };

@@ -18,7 +18,7 @@ export interface Plan {
   writes: Write[];
   heads: Map<string, Head>;
   quarantine: Map<string, QuarantineRow>;
-  /** The commits that were applied. */
+  /** The commits that were applied and are to be handed out. */
   accepted: RawMessage[];
   /** Why the messages behind those of this plan may not be applied. */
   stop: Stop | null;
@@ -31,6 +31,8 @@ export interface PlanContext {
   quarantined: ReadonlySet<string>;
   /** True where all sequences of a range are on record as erased. */
   isErased(fromSeq: number, toSeq: number): boolean;
+  /** Types of events whose commits are handed out; default all. */
+  handOut?: ReadonlySet<string> | null;
   /** The file refused this commit: quarantine what it belongs to. Only with a single message. */
   refused?: string;
 }
@@ -105,7 +107,8 @@ export function planBatch(context: PlanContext, messages: readonly RawMessage[])
     appliedCount += 1;
     marks.unshift({ seq: message.streamSeq, id: commit.id });
     marks.length = Math.min(marks.length, 2);
-    plan.accepted.push(message);
+    const { handOut = null } = context;
+    if (handOut === null || commit.events.some(({ type }) => handOut.has(type))) plan.accepted.push(message);
   }
   const { created, journalId } = context.checkpoint;
   return { ...plan, checkpoint: { created, journalId, appliedSeq, marks, appliedCount, foreignCount, skippedCount } };

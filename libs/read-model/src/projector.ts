@@ -20,6 +20,8 @@ import { type Counts, type FromWorker, type ProjectorData, packCommits } from '.
 
 const RETRY_MS = 200;
 const LOOK_MS = 20;
+/** Messages of one batch above which it is taken for a page of a replay, not for what has just been written. */
+const LIVE_BATCH = 64;
 /** Bytes of commits on their way to the main thread above which applying waits for it. */
 const MAX_UNDERWAY = 16 * 1024 * 1024;
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -49,7 +51,7 @@ export class Projector {
     this.#post = post;
     this.#deliveredSeq = data.deliveredSeq;
     this.#file = prepareFile(data.path, projection, data);
-    this.#applier = new Applier(this.#file.db, projection);
+    this.#applier = new Applier(this.#file.db, projection, data.handOut);
     post({
       type: 'opened',
       rebuilt: this.#file.rebuilt,
@@ -60,7 +62,7 @@ export class Projector {
 
   /** Connects, which waits for the server, and follows the stream from the checkpoint. */
   async start(): Promise<void> {
-    const { connection, stream, timings } = this.#data;
+    const { connection, stream, timings, restMs } = this.#data;
     const bus = await connectBus({ ...connection, publishTimeoutMs: timings.publishTimeoutMs });
     if (this.#stopped) return await bus.close();
     this.#bus = bus;
@@ -70,7 +72,11 @@ export class Projector {
     this.#journal = openJournal(bus, { stream });
     this.#tail = this.#journal.tail({
       begin: (facts) => this.#begin(bus, facts),
-      onBatch: (batch) => this.#apply(bus, batch),
+      onBatch: async (batch) => {
+        await this.#apply(bus, batch);
+        // What comes meanwhile joins the next transaction. A page is not made to wait: it is full.
+        if (restMs > 0 && batch.length < LIVE_BATCH && !this.#stopped) await pause(restMs);
+      },
       onState: (state) => {
         if (state !== 'waiting') return;
         this.#recognised = false;

@@ -1,5 +1,5 @@
 import type { Projection } from '@rookery/kernel';
-import type { AppError, StoredCommit, Timings } from '@rookery/protocol';
+import type { AppError, EventType, StoredCommit, Timings } from '@rookery/protocol';
 import type { RebuildReason } from './prepare-file.ts';
 import type { Reader } from './reader.ts';
 import type { BusConnection } from './worker-messages.ts';
@@ -44,6 +44,13 @@ export interface ReadModelOptions {
    * of the stream are handed out; from then on every applied commit exactly once, over rebuilds too.
    */
   onApplied?(batch: AppliedBatch): void;
+  /** Event types of the commits that `onApplied` wants; default all. */
+  handOut?: readonly EventType[];
+  /**
+   * Least time from one batch to the next, milliseconds, default 0: a view that nobody waits for takes several commits in
+   * one transaction and leaves the machine to those who are waited for.
+   */
+  restMs?: number;
   onState?(state: ReadModelState): void;
 }
 

@@ -21,6 +21,10 @@ export interface ProjectorData {
   stream: string;
   connection: BusConnection;
   timings: Pick<Timings, 'publishTimeoutMs'>;
+  /** Which commits go to the main thread: those with an event of these types; null = all. */
+  handOut: readonly string[] | null;
+  /** Least time from one batch to the next while commits come one by one, milliseconds. */
+  restMs: number;
   suspect: boolean;
   unclean: boolean;
   /** Commits up to this stream sequence were handed out before; null for the first projector of a read model. */

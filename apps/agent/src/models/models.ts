@@ -1,10 +1,19 @@
+import { watch } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Bus, type ConfigView, openBucket } from '@rookery/bus';
-import { AppError, canonicalSha256, limits, type ModelConfig, type ProviderConfig } from '@rookery/protocol';
+import type { Bus, ConfigView } from '@rookery/bus';
+import {
+  AppError,
+  canonicalSha256,
+  limits,
+  type ModelConfig,
+  type ProviderConfig,
+  toAppError,
+} from '@rookery/protocol';
 import type { ProviderEndpoint } from '@rookery/provider';
-import { createVault, parseReference, Redactor, type Vault } from '@rookery/secrets';
-import type { ServiceConfig } from '@rookery/service';
+import { Redactor } from '@rookery/secrets';
+import { logError, type ServiceConfig } from '@rookery/service';
+import { openProviderSecrets } from './provider-secrets.ts';
 
 /** A model that a run may be submitted with. */
 export interface ChosenModel {
@@ -22,9 +31,12 @@ export interface Models {
   endpoint(providerId: string, modelId: string): Promise<{ endpoint: ProviderEndpoint; reasoningEffort?: string }>;
   /** Knows every secret that this process has seen. */
   readonly redactor: Redactor;
+  stop(): void;
 }
 
 const DEMO = 'demo';
+/** Files of the home that hold a secret of its own. */
+const OWN_SECRETS = ['token', 'master.key'];
 
 async function demoProvider(home: string): Promise<ProviderConfig | null> {
   try {
@@ -53,25 +65,18 @@ async function demoProvider(home: string): Promise<ProviderConfig | null> {
 /** Opens the providers of the configuration and the agent's vault. */
 export async function openModels(bus: Bus, settings: ConfigView, config: ServiceConfig): Promise<Models> {
   const redactor = new Redactor();
-  const key = config.vaultKeys.vault_provider;
-  const vault: Vault | null =
-    key === undefined ? null : createVault(await openBucket(bus, 'vault_provider'), 'vault_provider', key);
-  for (const file of ['token', 'master.key']) {
-    const value = await readFile(join(config.home, file), 'utf8').catch(() => '');
-    if (value.trim() !== '') redactor.add(value.trim());
-  }
-
-  const secret = async (reference: string): Promise<string> => {
-    const parsed = parseReference(reference);
-    if (parsed === undefined)
-      throw new AppError('CONFIG_INVALID', { message: 'a provider names a secret in a wrong way' });
-    const value = parsed.kind === 'env' ? config.env[parsed.name] : await vault?.get(parsed.item, parsed.field);
-    if (vault === null && parsed.kind === 'vault') throw new AppError('VAULT_LOCKED');
-    if (value === undefined)
-      throw new AppError('CONFIG_INVALID', { message: 'a secret of the provider is missing; enter it again' });
-    redactor.add(value);
-    return value;
+  const protectFile = async (file: string): Promise<void> => {
+    const value = (await readFile(join(config.home, file), 'utf8').catch(() => '')).trim();
+    if (value !== '') redactor.add(value);
   };
+  await Promise.all(OWN_SECRETS.map(protectFile));
+  // A token that is made anew is a secret from that moment on.
+  const files = watch(config.home, { persistent: false }, (_, name) => {
+    if (name !== null && OWN_SECRETS.includes(name)) void protectFile(name);
+  });
+  files.on('error', (error) => logError(config.log, 'the home folder is not watched', toAppError(error)));
+
+  const secrets = await openProviderSecrets(bus, settings, config, redactor);
 
   const provider = async (providerId: string): Promise<ProviderConfig | null> =>
     providerId === DEMO ? await demoProvider(config.home) : (settings.get('providers').providers[providerId] ?? null);
@@ -90,6 +95,10 @@ export async function openModels(bus: Bus, settings: ConfigView, config: Service
 
   return {
     redactor,
+    stop() {
+      files.close();
+      secrets.stop();
+    },
     async choose(providerId, modelId) {
       const { provider: chosen, model } = await find(providerId, modelId);
       const { contextWindow, supportsTools } = model;
@@ -110,11 +119,11 @@ export async function openModels(bus: Bus, settings: ConfigView, config: Service
     async endpoint(providerId, modelId) {
       const { provider: chosen, model } = await find(providerId, modelId);
       const endpoint: ProviderEndpoint = { baseUrl: chosen.baseUrl };
-      if (chosen.apiKey !== null) endpoint.apiKey = await secret(chosen.apiKey);
+      if (chosen.apiKey !== null) endpoint.apiKey = await secrets.get(chosen.apiKey);
       const names = Object.entries(chosen.headers);
       if (names.length > 0) {
         endpoint.headers = Object.fromEntries(
-          await Promise.all(names.map(async ([name, value]) => [name, await secret(value)])),
+          await Promise.all(names.map(async ([name, value]) => [name, await secrets.get(value)])),
         );
       }
       return model.reasoningEffort === null ? { endpoint } : { endpoint, reasoningEffort: model.reasoningEffort };

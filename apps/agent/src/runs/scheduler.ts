@@ -3,7 +3,7 @@ import { type ErrorCode, parseInstance, parseSubject, toAppError } from '@rooker
 import { applyingError } from '@rookery/read-model';
 import { logError } from '@rookery/service';
 import type { AgentDeps } from '../deps.ts';
-import { leftSteers, type RunRow, runById, runsOfOthers, startableRuns } from '../queries.ts';
+import { leftSteers, type RunRow, runsOfOthers, startableRuns } from '../queries.ts';
 import { RunHolder } from './holder.ts';
 import { OrphanWatch, settleForAnother } from './orphans.ts';
 
@@ -116,31 +116,20 @@ export class Scheduler {
         continue;
       }
       await this.#offers.pull(free, OFFER_WAIT_MS, (offer) => {
-        const decoded = offer.commit;
-        const subject = decoded.ok ? parseSubject(decoded.stored.subject) : null;
-        const submission = decoded.ok && decoded.stored.commit.events.some((event) => event.type === 'item.completed');
-        if (!decoded.ok || subject?.kind !== 'turns' || !submission || decoded.stored.commit.runId === undefined) {
-          offer.ack();
-          return;
-        }
-        void this.#takeOffer(decoded.stored.commit.runId, offer.streamSeq).finally(() => offer.ack());
+        const subject = parseSubject(offer.subject);
+        if (subject?.kind !== 'turns') return offer.ack();
+        void this.#takeOffer(subject.threadId, offer.streamSeq).finally(() => offer.ack());
       });
     }
   }
 
-  async #takeOffer(runId: string, streamSeq: number): Promise<void> {
+  async #takeOffer(threadId: string, streamSeq: number): Promise<void> {
     try {
       await this.#deps.model.waitFor(streamSeq, OFFER_LEVEL_MS);
     } catch {
       return;
     }
-    const run = this.#deps.model.read((db) => {
-      const found = runById(db, runId);
-      return found === null
-        ? null
-        : startableRuns(db, 1, found.threadId).find((startable) => startable.runId === runId);
-    });
-    if (run) this.#tryStart(run);
+    for (const run of this.#deps.model.read((db) => startableRuns(db, 1, threadId))) this.#tryStart(run);
   }
 
   #tryStart(run: RunRow): void {
@@ -205,14 +194,16 @@ export class Scheduler {
 
   #sweepThread(threadId: string): void {
     try {
-      const left = this.#deps.model.read(leftSteers).filter((steer) => steer.threadId === threadId);
+      const { left, startable } = this.#deps.model.read((db) => ({
+        left: leftSteers(db, threadId),
+        startable: startableRuns(db, Math.max(1, this.#free())),
+      }));
       for (const steer of left) {
         this.#submitSteer(steer).catch((error: unknown) =>
           logError(this.#deps.log, 'steer not submitted', toAppError(error)),
         );
       }
-      for (const run of this.#deps.model.read((db) => startableRuns(db, 1, threadId))) this.#tryStart(run);
-      for (const run of this.#deps.model.read((db) => startableRuns(db, this.#free()))) this.#tryStart(run);
+      for (const run of startable) this.#tryStart(run);
     } catch (error) {
       // The view is being built anew; the next sweep looks again.
       logError(this.#deps.log, 'next turn not looked for', toAppError(error));
