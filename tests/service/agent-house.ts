@@ -36,8 +36,14 @@ export interface AgentHouse {
   home: string;
   journal: Journal;
   gateway: Bus;
-  startAgent(slot?: number, env?: Record<string, string>): Promise<RunningService & { instance: string }>;
+  startAgent(
+    slot?: number,
+    env?: Record<string, string>,
+    other?: Partial<ServiceConfig>,
+  ): Promise<RunningService & { instance: string }>;
   startRunner(): Promise<RunningService>;
+  /** Another connection as a user, perhaps over a proxy. */
+  connect(user: string, url: string): Promise<Bus>;
   command<T = Record<string, unknown>>(method: string, params: unknown, commandId?: string): Promise<T>;
   createThread(): Promise<Thread>;
   startTurn(
@@ -138,12 +144,20 @@ export async function startAgentHouse(options: NatsOptions = {}): Promise<AgentH
     journal,
     gateway,
     command,
-    async startAgent(slot = 0, env = {}) {
-      const config = serviceConfig(nats, home, 'agent', slot, env);
+    async startAgent(slot = 0, env = {}, other = {}) {
+      const config = { ...serviceConfig(nats, home, 'agent', slot, env), ...other };
       const service = await startAgent(config);
       running.push(service);
       return { ...service, instance: config.instance };
     },
+    connect: (user, url) =>
+      connectBus({
+        url,
+        user,
+        seed: nats.seed(user),
+        name: `test ${user}`,
+        publishTimeoutMs: testTimings.publishTimeoutMs,
+      }),
     async startRunner() {
       const service = await startToolRunner(serviceConfig(nats, home, 'tool', 0));
       running.push(service);

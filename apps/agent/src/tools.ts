@@ -39,6 +39,8 @@ export interface InvokeContext extends Pick<CommandRequest, 'agentId' | 'world'>
 const CATALOG_MS = 60_000;
 const INSPECT_WAIT_MS = 1000;
 const PAUSE_MS = 200;
+/** How long NATS may take to answer a ping. */
+const NATS_ANSWER_MS = 1000;
 /** Answers that mean that the runner did not start the call. */
 const REFUSALS = new Set([
   'TOOL_STALE',
@@ -67,6 +69,16 @@ export function failedResult(
     truncated: false,
     errorCode,
   };
+}
+
+/** True where NATS itself answers now. */
+async function natsAnswers(bus: Bus): Promise<boolean> {
+  if (!bus.isConnected()) return false;
+  const answer = bus.nc.rtt().then(
+    () => true,
+    () => false,
+  );
+  return Promise.race([answer, pause(NATS_ANSWER_MS).then(() => false)]);
 }
 
 /** A client of one runner. */
@@ -162,12 +174,16 @@ export function createTools(bus: Bus, runner: string, timings: Timings): Tools {
               'The tool runner was restarted during this call. Its effect is unknown.',
             );
           }
-          if (performance.now() - lastAnswer > timings.toolSilenceMs) {
-            return failedResult(
-              call,
-              'effect_unknown',
-              'The tool runner does not answer. The effect of this call is unknown.',
-            );
+          if (performance.now() - Math.max(lastAnswer, bus.connectedAt()) > timings.toolSilenceMs) {
+            if (await natsAnswers(bus)) {
+              return failedResult(
+                call,
+                'effect_unknown',
+                'The tool runner does not answer. The effect of this call is unknown.',
+              );
+            }
+            // Nobody could be heard: only a silence while NATS is there says something about the runner.
+            lastAnswer = performance.now();
           }
           if (state === null) await pause(PAUSE_MS);
           state = state?.state === 'never_seen' ? await send(call, about) : await inspect(call, about);

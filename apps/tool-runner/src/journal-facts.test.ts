@@ -20,6 +20,8 @@ function record(output: string): ProcessRecord {
 class Subject {
   readonly commits: StoredCommit[] = [];
   failures: AppError[] = [];
+  /** The next appends are stored, but whoever asked never hears of it. */
+  unheard = 0;
   open: Promise<void> = Promise.resolve();
   inFlight = 0;
   mostInFlight = 0;
@@ -31,10 +33,16 @@ class Subject {
     this.inFlight -= 1;
     const failure = this.failures.shift();
     if (failure !== undefined) throw failure;
-    const lastSeq = this.commits.at(-1)?.streamSeq ?? 0;
+    const last = this.commits.at(-1);
+    const lastSeq = last?.streamSeq ?? 0;
+    if (last?.commit.id === commit.id) return { outcome: 'committed', streamSeq: lastSeq, duplicate: true } as const;
     if (expected !== lastSeq) return { outcome: 'conflict', lastSeq } as const;
     const streamSeq = lastSeq + 10;
     this.commits.push({ streamSeq, subject, commit });
+    if (this.unheard > 0) {
+      this.unheard -= 1;
+      throw new AppError('JOURNAL_AMBIGUOUS');
+    }
     return { outcome: 'committed', streamSeq, duplicate: false } as const;
   }
 
@@ -51,6 +59,8 @@ class Subject {
   }
 }
 
+/** Of a call that nobody cancels. */
+const going = new AbortController().signal;
 const never = () => {
   throw new Error('nothing was to be reported');
 };
@@ -59,8 +69,8 @@ describe('JournalFacts', () => {
   it('writes commits of its own subject with an id each', async () => {
     const subject = new Subject();
     const facts = new JournalFacts(subject, 'host-0-a', never);
-    await facts.record(meta, record('a'));
-    await facts.record(meta, record('b'));
+    await facts.record(meta, record('a'), going);
+    await facts.record(meta, record('b'), going);
     const [first, second] = subject.commits;
     expect(first?.subject).toBe('journal.home.thread.thread_1.process.process_1');
     expect(first?.commit).toMatchObject({ by: 'tool/host-0-a', agentId: 'main', runId: 'run_1', turnId: 'turn_1' });
@@ -86,11 +96,11 @@ describe('JournalFacts', () => {
 
   it('goes on behind what an earlier start of the runner wrote', async () => {
     const subject = new Subject();
-    await new JournalFacts(subject, 'host-0-a', never).record(meta, record('before'));
+    await new JournalFacts(subject, 'host-0-a', never).record(meta, record('before'), going);
     const next = new JournalFacts(subject, 'host-0-b', never);
-    await next.record(meta, record('after'));
+    await next.record(meta, record('after'), going);
     subject.commits.push({ ...(subject.commits[0] as StoredCommit), streamSeq: 99 });
-    await next.record(meta, record('last'));
+    await next.record(meta, record('last'), going);
     expect(subject.outputs()).toEqual(['before', 'after', 'before', 'last']);
   });
 
@@ -106,9 +116,44 @@ describe('JournalFacts', () => {
     expect(subject.outputs()).toEqual(['2']);
   });
 
-  it('passes on what stops an intent', async () => {
+  it('holds an intent back while the journal is away, until it is taken', async () => {
     const subject = new Subject();
+    const reported: string[] = [];
+    const facts = new JournalFacts(subject, 'a', (error) => reported.push(error.code));
+    subject.failures = [new AppError('SERVICE_UNAVAILABLE'), new AppError('JOURNAL_AMBIGUOUS')];
+    await facts.record(meta, record('taken'), going);
+    expect(reported).toEqual(['SERVICE_UNAVAILABLE', 'JOURNAL_AMBIGUOUS']);
+    expect(subject.outputs()).toEqual(['taken']);
+  });
+
+  it('stores the end of a process also behind a fact that was stored unknown to it', async () => {
+    const subject = new Subject();
+    const reported: string[] = [];
+    const facts = new JournalFacts(subject, 'a', (error) => {
+      reported.push(error.code);
+      facts.follow(ended, record('end'));
+    });
+    subject.unheard = 1;
+    facts.follow(meta, record('running'));
+    await expect.poll(() => reported).toEqual(['JOURNAL_AMBIGUOUS']);
+    await facts.close(20_000);
+    expect(subject.outputs()).toEqual(['running', 'end']);
+  });
+
+  it('gives an intent up where the call is cancelled meanwhile', async () => {
+    const subject = new Subject();
+    const cancelled = new AbortController();
     subject.failures = [new AppError('JOURNAL_UNAVAILABLE')];
-    await expect(new JournalFacts(subject, 'a', never).record(meta, record(''))).rejects.toThrow(AppError);
+    const facts = new JournalFacts(subject, 'a', () => cancelled.abort());
+    await expect(facts.record(meta, record(''), cancelled.signal)).rejects.toMatchObject({
+      code: 'JOURNAL_UNAVAILABLE',
+    });
+    expect(subject.commits).toEqual([]);
+  });
+
+  it.each(['COMMIT_TOO_LARGE', 'STORAGE_LOW'] as const)('passes on at once that an intent meets %s', async (code) => {
+    const subject = new Subject();
+    subject.failures = [new AppError(code)];
+    await expect(new JournalFacts(subject, 'a', never).record(meta, record(''), going)).rejects.toMatchObject({ code });
   });
 });

@@ -4,6 +4,7 @@ import {
   AppError,
   commitId,
   commitTime,
+  type ErrorCode,
   formatSubject,
   type ProcessRecord,
   toAppError,
@@ -15,8 +16,12 @@ import type { ProcessMeta } from './processes/process-files.ts';
 /** How long to wait before a fact that the journal did not take is tried again, in milliseconds. */
 const RETRY_MS = 1000;
 const CONFLICTS = 5;
+/** What a journal that is away answers, by itself or through what is between. */
+const AWAY: readonly ErrorCode[] = ['JOURNAL_AMBIGUOUS', 'JOURNAL_UNAVAILABLE', 'SERVICE_UNAVAILABLE'];
 
 interface Fact {
+  /** Tells it from every other fact of this start of the runner. */
+  readonly n: number;
   readonly meta: ProcessMeta;
   readonly record: ProcessRecord;
 }
@@ -34,6 +39,7 @@ export class JournalFacts implements ProcessFacts {
   readonly #instance: string;
   readonly #report: (error: AppError) => void;
   readonly #lines = new Map<string, Line>();
+  #facts = 0;
   #closing = false;
 
   constructor(journal: Pick<Journal, 'append' | 'readLast'>, instance: string, report: (error: AppError) => void) {
@@ -42,15 +48,29 @@ export class JournalFacts implements ProcessFacts {
     this.#report = report;
   }
 
-  /** Stores a fact and waits for it. Throws what the journal says. */
-  async record(meta: ProcessMeta, record: ProcessRecord): Promise<void> {
-    await this.#append(this.#line(meta), { meta, record });
+  /**
+   * Stores a fact and waits for it, also for a journal that is away. Throws what will not change (COMMIT_TOO_LARGE,
+   * JOURNAL_CONFLICT, STORAGE_LOW), and what the journal said last once `signal` is aborted.
+   */
+  async record(meta: ProcessMeta, record: ProcessRecord, signal: AbortSignal): Promise<void> {
+    const fact = this.#fact(meta, record);
+    for (;;) {
+      try {
+        return await this.#append(this.#line(meta), fact);
+      } catch (error) {
+        const failure = toAppError(error);
+        if (!AWAY.includes(failure.code) || signal.aborted) throw error;
+        this.#report(failure);
+        await pause(RETRY_MS, undefined, { signal }).catch(() => undefined);
+        if (signal.aborted) throw error;
+      }
+    }
   }
 
   /** Stores a fact as soon as the journal takes it. */
   follow(meta: ProcessMeta, record: ProcessRecord): void {
     const line = this.#line(meta);
-    line.waiting = { meta, record };
+    line.waiting = this.#fact(meta, record);
     line.busy ??= this.#drain(line, meta.processId);
   }
 
@@ -59,6 +79,11 @@ export class JournalFacts implements ProcessFacts {
     const busy = [...this.#lines.values()].map((line) => line.busy ?? Promise.resolve());
     await Promise.race([Promise.allSettled(busy), pause(withinMs, undefined, { ref: false })]);
     this.#closing = true;
+  }
+
+  #fact(meta: ProcessMeta, record: ProcessRecord): Fact {
+    this.#facts += 1;
+    return { n: this.#facts, meta, record };
   }
 
   #line(meta: ProcessMeta): Line {
@@ -89,7 +114,7 @@ export class JournalFacts implements ProcessFacts {
     if (last !== null && last.meta.finishedAt !== null) this.#lines.delete(processId);
   }
 
-  async #append(line: Line, { meta, record }: Fact): Promise<void> {
+  async #append(line: Line, { n, meta, record }: Fact): Promise<void> {
     const { world, threadId, processId, itemId, agentId, branchId, turnId, runId } = meta;
     const subject = formatSubject({ kind: 'process', world, threadId, processId });
     line.head ??= await this.#readHead(subject);
@@ -97,8 +122,8 @@ export class JournalFacts implements ProcessFacts {
       const { seq, at } = line.head;
       const commit = {
         v: 1,
-        // The commit before is part of the id: two facts never share one, and a repeated append keeps its own.
-        id: commitId(subject, itemId, seq),
+        // Two facts never share an id, also where the first may be stored unknown to us; a repeated append keeps its own.
+        id: commitId(subject, `${itemId}-${this.#instance}`, n),
         cause: itemId,
         at: commitTime(new Date(), at),
         by: writerName('tool', this.#instance),

@@ -15,7 +15,7 @@ export interface ToolContext {
   readonly workspaceRoot: string;
   /** Absolute folder that `~` stands for. */
   readonly userHome: string;
-  /** Aborted by cancel; only readers and waits heed it. */
+  /** Aborted by cancel; only readers and waits heed it, and a start whose intent the journal has not taken yet. */
   readonly signal: AbortSignal;
 }
 

@@ -201,6 +201,7 @@ export class RunHolder {
         input: (input) => this.#feed(input),
         onRetry: (attempt, category, delayMs) =>
           this.#deps.log.info({ runId: this.run.runId, attempt, category, delayMs }, 'provider is asked again'),
+        onWait: (code) => this.#deps.log.warn({ code, runId: this.run.runId }, 'NATS is away, the model call waits'),
       });
     } catch (error) {
       this.#defect(toAppError(error));

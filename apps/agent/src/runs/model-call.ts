@@ -1,7 +1,8 @@
 import type { LoopInput, ModelMessage } from '@rookery/kernel';
-import { AppError, type RunConfig, type Timings } from '@rookery/protocol';
+import { AppError, type ErrorCode, type RunConfig, type Timings } from '@rookery/protocol';
 import type { ProviderError, WireMessage, WireTool } from '@rookery/provider';
 import type { Models } from '../models/models.ts';
+import { untilAnswered } from '../passing.ts';
 
 export interface ModelCall {
   config: RunConfig;
@@ -12,6 +13,8 @@ export interface ModelCall {
   /** Gets what the model says, in order. */
   input(input: LoopInput): void;
   onRetry(attempt: number, category: string, delayMs: number): void;
+  /** Told each time that the call waits for NATS before it can begin. */
+  onWait(code: ErrorCode): void;
 }
 
 const localDate = (): string => {
@@ -45,7 +48,11 @@ export async function callModel(call: ModelCall): Promise<void> {
     if (piece !== '' && !signal.aborted) input({ type: 'text', text: piece });
   };
   try {
-    const { endpoint, reasoningEffort } = await models.endpoint(config.providerId, config.modelId);
+    // A secret is read from NATS, which may be away at any time: that must not fail the run.
+    const { endpoint, reasoningEffort } = await untilAnswered(
+      () => models.endpoint(config.providerId, config.modelId),
+      { signal, onWait: call.onWait },
+    );
     // Loaded with the first call: an agent at rest needs no HTTP client.
     const { streamChat } = await import('@rookery/provider');
     const request = {

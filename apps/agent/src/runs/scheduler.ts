@@ -1,8 +1,9 @@
 import { type Offers, openOffers } from '@rookery/journal';
-import { type ErrorCode, parseInstance, parseSubject, toAppError } from '@rookery/protocol';
+import { parseInstance, parseSubject, toAppError } from '@rookery/protocol';
 import { applyingError } from '@rookery/read-model';
 import { logError } from '@rookery/service';
 import type { AgentDeps } from '../deps.ts';
+import { passes, RETRY_MS, untilAnswered } from '../passing.ts';
 import { leftSteers, type RunRow, runsOfOthers, startableRuns } from '../queries.ts';
 import { RunHolder } from './holder.ts';
 import { OrphanWatch, settleForAnother } from './orphans.ts';
@@ -11,14 +12,7 @@ const OFFER_WAIT_MS = 10_000;
 /** How long an offer waits for the own view to reach it before it is left to the sweep. */
 const OFFER_LEVEL_MS = 2000;
 const SWEEP_LIMIT = 200;
-/** Failures of what a run needs that pass: the run stays queued and is tried again. */
-const PASSING: readonly ErrorCode[] = [
-  'JOURNAL_AMBIGUOUS',
-  'JOURNAL_UNAVAILABLE',
-  'SERVICE_UNAVAILABLE',
-  'RUNNER_UNAVAILABLE',
-  'STORAGE_LOW',
-];
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Turns a left steer into a turn; given by the commands, since it is a submission like any other. */
 export type SubmitSteer = (steer: ReturnType<typeof leftSteers>[number]) => Promise<void>;
@@ -33,6 +27,7 @@ export class Scheduler {
   readonly #holders = new Map<string, RunHolder>();
   /** Runs whose claim is under way or was decided here: not tried again by the next sweep. */
   readonly #tried = new Set<string>();
+  readonly #stopped = new AbortController();
   #stopping = false;
   #pulling: Promise<void> | null = null;
   #sweeping: Promise<void> | null = null;
@@ -171,18 +166,24 @@ export class Scheduler {
     } catch (error) {
       const known = toAppError(error);
       logError(log, 'run could not be started', known);
-      if (!PASSING.includes(known.code)) await this.#settleBroken(run, 'model_input_unavailable');
+      // What passes, or our own end, leaves the run queued. The pause keeps the next try from following at once.
+      if (passes(error) || known.code === 'SHUTTING_DOWN') await pause(RETRY_MS);
+      else await this.#settleBroken(run, 'model_input_unavailable');
     }
   }
 
   /** A run that cannot be started or written must not be offered, or stand as running, for ever. */
   async #settleBroken(run: RunRow, reasonCode: string): Promise<void> {
+    const log = this.#deps.log.child({ runId: run.runId });
     try {
-      const { settled } = await settleForAnother(this.#deps, run, { status: 'failed', reasonCode });
+      const { settled } = await untilAnswered(
+        () => settleForAnother(this.#deps, run, { status: 'failed', reasonCode }),
+        { signal: this.#stopped.signal, onWait: (code) => log.warn({ code }, 'broken run waits to be settled') },
+      );
       if (settled !== null)
         await this.#deps.model.waitFor(settled, this.#deps.timings.conflictWaitMs).catch(() => undefined);
     } catch (error) {
-      logError(this.#deps.log.child({ runId: run.runId }), 'broken run not settled', toAppError(error));
+      logError(log, 'broken run not settled', toAppError(error));
     }
   }
 
@@ -213,6 +214,7 @@ export class Scheduler {
   /** Stops claiming, gives running runs `drainMs`, then settles the rest as interrupted; queued ones stay queued. */
   async stop(): Promise<void> {
     this.#stopping = true;
+    this.#stopped.abort();
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#removeReconnect();
     this.#offers.stop();

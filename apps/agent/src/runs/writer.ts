@@ -14,6 +14,7 @@ import {
 } from '@rookery/protocol';
 import { faultPoint } from '@rookery/service';
 import type { AgentDeps } from '../deps.ts';
+import { RETRY_MS } from '../passing.ts';
 import type { RunRow } from '../queries.ts';
 import { BATCH_BYTES, commitsOf, mergeDeltas } from './batches.ts';
 
@@ -25,7 +26,6 @@ interface Entry {
   failed(error: AppError): void;
 }
 
-const RETRY_MS = 250;
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
@@ -140,9 +140,10 @@ export class RunWriter {
       runId: this.#run.runId,
       events: events.map((event) => ({ ...event, payload: redactor.redactValue(event.payload) })) as CommitEvent[],
     };
+    // From the first try on: one that failed after the commit was stored must not hide how long that took.
+    const started = performance.now();
     for (;;) {
       try {
-        const started = performance.now();
         const ready = await externalizeBlobs(commit, this.#deps.blobs, this.#run.threadId);
         faultPoint('agent:run-before-append');
         const result = await this.#deps.journal.append({

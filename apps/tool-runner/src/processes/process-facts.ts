@@ -4,8 +4,8 @@ import type { ProcessLog } from './process-log.ts';
 
 /** Where facts about a command go. Facts of one process are stored in the order in which they were given. */
 export interface ProcessFacts {
-  /** Stores a fact and waits for that; throws if it could not be stored. */
-  record(meta: ProcessMeta, record: ProcessRecord): Promise<void>;
+  /** Stores a fact and waits for that; throws if it could not be stored, or not before `signal` was aborted. */
+  record(meta: ProcessMeta, record: ProcessRecord, signal: AbortSignal): Promise<void>;
   /** Stores a fact when it can; a later one may take its place. */
   follow(meta: ProcessMeta, record: ProcessRecord): void;
 }

@@ -49,7 +49,7 @@ export class ProcessTable {
     }
     this.#starting.push(threadId);
     try {
-      return await this.#start(this.#intent(request, context, processId));
+      return await this.#start(this.#intent(request, context, processId), context.signal);
     } finally {
       this.#starting.splice(this.#starting.indexOf(threadId), 1);
     }
@@ -114,11 +114,11 @@ export class ProcessTable {
     return running + this.#starting.filter((entry) => entry === threadId).length;
   }
 
-  async #start(intent: ProcessMeta): Promise<ProcessMeta> {
+  async #start(intent: ProcessMeta, signal: AbortSignal): Promise<ProcessMeta> {
     const { files, facts } = this.#ports;
     files.save(intent);
     try {
-      await facts.record(intent, processRecord(intent, null));
+      await facts.record(intent, processRecord(intent, null), signal);
     } catch (error) {
       this.#settle(intent, { state: 'terminated', errorCode: 'spawn_failed' });
       throw new ToolFailure('spawn_failed', 'The journal did not take the intent, so nothing was started.', error);
