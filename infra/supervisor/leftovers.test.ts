@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { identify, isAlive } from '@rookery/service';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { endLeftovers, recordProcesses } from './leftovers.ts';
-import { identify, isAlive } from './process-identity.ts';
 
 let home: string;
 const children: ChildProcess[] = [];

@@ -1,9 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { finishRestore } from '@rookery/backup';
 import { formatListen, formatVersion, obtainServer, settlePort } from '@rookery/nats';
+import { lockHome } from '@rookery/service';
 import { serveControl } from './control.ts';
 import { hostDemo } from './demo.ts';
-import { lockHome } from './home-lock.ts';
 import { emptyHouse, type House, killHouse, recordHouse, stopHouse } from './house.ts';
 import { endLeftovers } from './leftovers.ts';
 import { superviseNats, writeNatsFiles } from './nats-process.ts';
@@ -55,6 +56,8 @@ export async function supervise(options: SuperviseOptions): Promise<void> {
   const lock = await Promise.race([lockHome(home, timings.lockWaitMs, say), signals.stopped]);
   if (typeof lock === 'string') return say(`stopped (${lock})`);
   try {
+    const aside = await finishRestore(home);
+    if (aside !== null) say(`a restore that was cut off is finished; the store before it is ${aside}`);
     const left = await endLeftovers(home, timings.drainMs + 5000);
     if (left.length > 0) say(`ended what an earlier start had left running: ${left.join(', ')}`);
     const link = await startHouse(house, settings, options, signals);

@@ -365,6 +365,22 @@ export const errorTable = {
     '磁盘空间不足，请清理后重试。',
   ),
   HOME_LOCKED: row(REFUSED, 423, 'safe', 'error', 'Another Rookery uses this home.', '另一个 Rookery 正在使用该目录。'),
+  BACKUP_EXISTS: row(
+    REFUSED,
+    409,
+    'never',
+    'info',
+    'A backup never overwrites what is there; name a folder that does not exist.',
+    '备份不会覆盖已有内容，请指定一个不存在的目录。',
+  ),
+  BACKUP_INVALID: row(
+    REFUSED,
+    422,
+    'never',
+    'error',
+    'This is no whole backup of Rookery; choose another one.',
+    '这不是完整的 Rookery 备份，请选择另一个。',
+  ),
   NATS_MISSING: row(
     REFUSED,
     503,

@@ -84,8 +84,8 @@ const user = (
 export const permissions: UserPermissions[] = [
   user(
     'provision',
-    'creates and verifies streams, buckets and consumers; writes the first keys',
-    ['$JS.API.>', '$KV.config.>', '$KV.tokens.>'],
+    'creates and verifies streams, buckets and consumers; writes the first keys; copies and restores streams',
+    ['$JS.API.>', '$JS.SNAPSHOT.>', '$KV.config.>', '$KV.tokens.>'],
     [],
   ),
   user(

@@ -8,6 +8,7 @@ import { benchFanout } from './fanout.ts';
 import { print } from './figures.ts';
 import { type BenchHouse, startBenchHouse } from './house.ts';
 import { printMachine, residentMib } from './machine.ts';
+import { benchLongJournal } from './rebuild.ts';
 import { startModelProcess } from './start-model.ts';
 import { benchTraffic } from './traffic.ts';
 import { benchTurns } from './turns.ts';
@@ -45,6 +46,7 @@ async function main(): Promise<void> {
       print('start_warm_s', times.sort((a, b) => a - b)[1] ?? Number.NaN, 's', { under: 6 });
     }
     if (wanted('rss')) await benchMemory();
+    if (wanted('long')) await benchLongJournal();
   } finally {
     await house?.stop();
     model.stop();

@@ -75,6 +75,37 @@ export const commands: readonly Command[] = [
     run: async (parsed) => (await import('./journal-replay.ts')).journalReplay(parsed),
   },
   {
+    name: 'journal accept-loss',
+    about: 'Go on with a journal that ends earlier than it did, where no backup brings the rest back.',
+    options: {
+      at: { value: 'SEQ', about: 'its last sequence; without it the command only says what is lost' },
+      json: { about: 'print the result as JSON' },
+    },
+    details: ['Rookery must be stopped. Read models are built anew at the next start and every client loads again.'],
+    run: async (parsed) => (await import('./journal-accept-loss.ts')).journalAcceptLoss(parsed),
+  },
+  {
+    name: 'backup',
+    positional: 'DIR',
+    count: [1, 1],
+    about: 'Copy the journal, memory, long texts, settings and sealed secrets into a new folder, while Rookery runs.',
+    options: { json: { about: 'print the result as JSON' } },
+    details: [
+      'The folder may not exist. Keep ROOKERY_HOME/master.key somewhere else: without it stored secrets cannot be opened.',
+      'Workspaces, and outputs of commands in ROOKERY_HOME/artifacts, are files of their own and not in it.',
+    ],
+    run: async (parsed) => (await import('./backup.ts')).backup(parsed),
+  },
+  {
+    name: 'restore',
+    positional: 'DIR',
+    count: [1, 1],
+    about: 'Put a backup in the place of what this home holds; the old store is moved aside, not removed.',
+    options: { json: { about: 'print the result as JSON' } },
+    details: ['Rookery must be stopped. Read models are built anew at the next start and every client loads again.'],
+    run: async (parsed) => (await import('./restore.ts')).restoreBackup(parsed),
+  },
+  {
     name: 'doctor',
     about: 'Look at every dependency and service: what is wrong, and what to do.',
     options: { json: { about: 'print the findings as JSON' } },

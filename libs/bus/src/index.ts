@@ -5,6 +5,7 @@ export { type ConfigView, openConfig } from './config.ts';
 export { type Bus, type BusOptions, connectBus } from './connection.ts';
 export { announceService, type ServiceStats } from './discovery.ts';
 export { busError, classifyFailure, type Failure } from './failures.ts';
+export { renewJournalId } from './journal-id.ts';
 export { type Liveness, type LivenessOptions, startLiveness } from './liveness.ts';
 export {
   journalIdentity,

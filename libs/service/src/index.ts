@@ -11,6 +11,8 @@ export {
   VERSION,
 } from './config.ts';
 export { faultPoint } from './fault-point.ts';
+export { type HomeLock, lockHome } from './home-lock.ts';
 export { createLogger, type Logger, logError } from './logger.ts';
+export { commandOf, endProcess, identify, isAlive, type ProcessIdentity } from './process-identity.ts';
 export { projectorEntry } from './projector-entry.ts';
 export { runService } from './run.ts';

@@ -9,3 +9,10 @@ export function commitHeaders(id: string, expectedLastSeq: number): MsgHdrs {
   out.set(COMMIT_HEADER, '1');
   return out;
 }
+
+/** The header alone, for messages whose place in the journal nothing depends on. */
+export function commitHeader(): MsgHdrs {
+  const out = headers();
+  out.set(COMMIT_HEADER, '1');
+  return out;
+}

@@ -1,6 +1,6 @@
 export { bundleFolder, checkout, ensureBundles } from './bundles.ts';
 export { checkHouse, type HouseHistory } from './check-house.ts';
-export { commitHeaders } from './commit-headers.ts';
+export { commitHeader, commitHeaders } from './commit-headers.ts';
 export { commitOf } from './commits.ts';
 export { connectAs, connectAsStranger, type NatsConnection, refusals } from './connect-as.ts';
 export {
@@ -22,7 +22,7 @@ export { type FollowingClient, type FollowingOptions, followEvents } from './fol
 export type { ClientHistory } from './history/check-clients.ts';
 export { type CheckedHistory, checkHistory, type DigestPair, type Violation } from './history/checker.ts';
 export { commitsOf, type ExpectedEvent, eventText, expectedEvents, type HistoryCommit } from './history/fold.ts';
-export { type RawMessage, readStream } from './history/read-stream.ts';
+export { consumeAll, type RawMessage, readStream } from './history/read-stream.ts';
 export { type Fact, History, type Operation } from './history/recorder.ts';
 export { type NatsOptions, startNats, type TestNats } from './nats.ts';
 export { startNatsCluster, type TestCluster } from './nats-cluster.ts';

@@ -19,6 +19,8 @@ import {
 
 export interface SampleOptions {
   threads?: number;
+  /** Number of the first thread, for a conversation made in pieces. Default 0. */
+  from?: number;
   /** Turns of each thread. */
   turns?: number;
   /** Deltas of each answer, one commit each. */
@@ -320,9 +322,9 @@ function threadSteps(
 
 /** The commits of a made-up journal, numbered from 1 as its stream would number them. */
 export function sampleConversation(options: SampleOptions = {}): StoredCommit[] {
-  const { threads = 1, turns = 2, deltas = 3, pick = () => 0 } = options;
+  const { threads = 1, from = 0, turns = 2, deltas = 3, pick = () => 0 } = options;
   const now = clock();
-  const queues = Array.from({ length: threads }, (_, index) => threadSteps(index, { turns, deltas }, now));
+  const queues = Array.from({ length: threads }, (_, index) => threadSteps(from + index, { turns, deltas }, now));
   const stored: StoredCommit[] = [];
   while (queues.length > 0) {
     const at = pick(queues.length) % queues.length;

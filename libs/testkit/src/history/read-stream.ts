@@ -1,5 +1,5 @@
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
-import { connect, nkeyAuthenticator } from '@nats-io/transport-node';
+import { connect, type NatsConnection, nkeyAuthenticator } from '@nats-io/transport-node';
 
 /** A message of a stream as the server gives it; nothing of our libraries takes part. */
 export interface RawMessage {
@@ -35,5 +35,21 @@ export async function readStream(
     return out;
   } finally {
     await nc.close();
+  }
+}
+
+/** Hands over every message that a stream holds now, in order, as fast as the server gives them. */
+export async function consumeAll(
+  nc: NatsConnection,
+  stream: string,
+  onMessage: (streamSeq: number, text: string) => void,
+): Promise<void> {
+  const { state } = await (await jetstreamManager(nc)).streams.info(stream);
+  if (state.messages === 0) return;
+  const consumer = await jetstream(nc).consumers.get(stream);
+  const messages = await consumer.consume({ max_messages: 5000 });
+  for await (const message of messages) {
+    onMessage(message.seq, message.string());
+    if (message.seq >= state.last_seq) break;
   }
 }
