@@ -1,5 +1,6 @@
 import i18next from 'i18next';
 import { initReactI18next } from 'react-i18next';
+import { readStored, writeStored } from '../state/browser-storage.ts';
 import { en } from './en.ts';
 
 export type Language = 'en' | 'zh-CN';
@@ -13,14 +14,13 @@ export function languageFor(wishes: readonly string[]): Language {
 }
 
 export function languageChoice(): LanguageChoice {
-  const stored = localStorage.getItem(STORAGE);
+  const stored = readStored(STORAGE);
   return stored === 'en' || stored === 'zh-CN' ? stored : 'auto';
 }
 
 /** Keeps a choice and switches to it. */
 export async function chooseLanguage(choice: LanguageChoice): Promise<void> {
-  if (choice === 'auto') localStorage.removeItem(STORAGE);
-  else localStorage.setItem(STORAGE, choice);
+  writeStored(STORAGE, choice === 'auto' ? null : choice);
   await switchLanguage(choice === 'auto' ? languageFor(navigator.languages) : choice);
 }
 

@@ -1,4 +1,5 @@
 import type { TurnStartParams } from '../wire/methods.ts';
+import { readStored, storedKeys, writeStored } from './browser-storage.ts';
 import { createStore } from './store.ts';
 
 /**
@@ -36,27 +37,18 @@ export function draftOf(state: Record<string, Draft>, threadId: string): Draft {
 
 /** Brings the drafts of earlier visits into memory. */
 export function recallDrafts(): void {
-  try {
-    const found: Record<string, Draft> = {};
-    for (const key of Object.keys(localStorage).filter((one) => one.startsWith(PREFIX))) {
-      const draft = parseDraft(localStorage.getItem(key));
-      if (draft) found[key.slice(PREFIX.length)] = draft;
-    }
-    drafts.set((state) => ({ ...found, ...state }));
-  } catch {
-    // Storage is switched off: there are none.
+  const found: Record<string, Draft> = {};
+  for (const key of storedKeys(PREFIX)) {
+    const draft = parseDraft(readStored(key));
+    if (draft) found[key.slice(PREFIX.length)] = draft;
   }
+  drafts.set((state) => ({ ...found, ...state }));
 }
 
 /** Keeps a draft in memory and on disk; an empty one is removed. */
 export function keepDraft(threadId: string, draft: Draft): void {
   drafts.set((state) => ({ ...state, [threadId]: draft }));
-  try {
-    if (draft.text === '' && !draft.outgoing) localStorage.removeItem(PREFIX + threadId);
-    else localStorage.setItem(PREFIX + threadId, JSON.stringify(draft));
-  } catch {
-    // Storage is full or switched off: the draft lives on in memory.
-  }
+  writeStored(PREFIX + threadId, draft.text === '' && !draft.outgoing ? null : JSON.stringify(draft));
 }
 
 /** A stored draft, or undefined where it is none. */

@@ -1,4 +1,5 @@
 import type { Model } from '../wire/types.ts';
+import { readStored, writeStored } from './browser-storage.ts';
 import { createStore } from './store.ts';
 
 export interface ModelRef {
@@ -20,7 +21,7 @@ export const choices = createStore<Choices>(readChoices());
 
 function readChoices(): Choices {
   try {
-    const value: unknown = JSON.parse(localStorage.getItem(STORAGE) ?? '{}');
+    const value: unknown = JSON.parse(readStored(STORAGE) ?? '{}');
     return value !== null && typeof value === 'object' ? (value as Choices) : {};
   } catch {
     return {};
@@ -34,11 +35,7 @@ export function chooseModel(threadId: string | null, choice: ModelRef): void {
     const kept = Object.fromEntries(entries.slice(-KEPT));
     return { ...kept, ...(threadId ? { [threadId]: choice } : {}), [LAST]: choice };
   });
-  try {
-    localStorage.setItem(STORAGE, JSON.stringify(choices.get()));
-  } catch {
-    // The choice holds until the page is closed.
-  }
+  writeStored(STORAGE, JSON.stringify(choices.get()));
 }
 
 /** The model that the next message of a thread goes to: chosen here, used here before, chosen last, else a real one. */
