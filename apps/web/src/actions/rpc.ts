@@ -2,9 +2,12 @@ import type { Connection } from '../connection/connection.ts';
 import { RpcError } from '../connection/rpc-error.ts';
 import type { Method, Params, Result } from '../wire/methods.ts';
 
-let connection: Connection | undefined;
+/** What requests go over. */
+export type LiveConnection = Pick<Connection, 'request' | 'connected' | 'retryNow'>;
 
-export function attachConnection(live: Connection): void {
+let connection: LiveConnection | undefined;
+
+export function attachConnection(live: LiveConnection): void {
   connection = live;
 }
 

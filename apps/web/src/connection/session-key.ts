@@ -1,22 +1,23 @@
+import { readStored, writeStored } from '../state/browser-storage.ts';
+
 const STORAGE = 'rookery.key';
 
 /** The per-origin key that goes with the session cookie. */
 export function storedKey(): string | null {
-  try {
-    return localStorage.getItem(STORAGE);
-  } catch {
-    return null;
-  }
+  return readStored(STORAGE);
 }
 
 export function forgetKey(): void {
-  localStorage.removeItem(STORAGE);
+  writeStored(STORAGE, null);
 }
 
-/** Trades a one-time code in the fragment for a key; the fragment is removed either way. Returns false where the code was refused. */
-export async function exchangeCode(): Promise<boolean> {
-  const code = /^#code=([A-Za-z0-9_-]{1,200})$/.exec(location.hash)?.[1];
-  if (!code) return true;
+/** What became of a link's code: `none` where the address has none, `refused` where it was used before or is too old. */
+export type CodeOutcome = 'none' | 'accepted' | 'refused' | 'unreachable';
+
+/** Trades a one-time code in the fragment for a key. Whatever comes of it, the code leaves the address. */
+export async function exchangeCode(): Promise<CodeOutcome> {
+  if (!location.hash.startsWith('#code=')) return 'none';
+  const code = location.hash.slice('#code='.length);
   history.replaceState(null, '', location.pathname);
   try {
     const response = await fetch('/auth/exchange', {
@@ -24,13 +25,14 @@ export async function exchangeCode(): Promise<boolean> {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ code }),
     });
-    if (!response.ok) return false;
+    if (response.status === 400 || response.status === 401) return 'refused';
+    if (!response.ok) return 'unreachable';
     const { key } = (await response.json()) as { key?: unknown };
-    if (typeof key !== 'string') return false;
-    localStorage.setItem(STORAGE, key);
-    return true;
+    if (typeof key !== 'string') return 'unreachable';
+    writeStored(STORAGE, key);
+    return 'accepted';
   } catch {
-    return false;
+    return 'unreachable';
   }
 }
 

@@ -7,10 +7,12 @@ export const en = {
   retry: 'Try again',
   copy: 'Copy',
   copied: 'Copied',
+  noscript: 'Rookery needs JavaScript.',
   loading: 'Loading…',
 
   'locked.title': 'This browser is not signed in',
   'locked.text': 'Rookery opens with a one-time link. On the machine where it runs, in its folder, type',
+  'locked.refused': 'This link was used before or is older than five minutes. Print a new one.',
   'locked.hint': 'and open the link that it prints. A link works once and for five minutes.',
 
   'status.connecting': 'Connecting…',
@@ -55,6 +57,10 @@ export const en = {
   'empty.text': 'Ask a question, or give a task with files and commands. Work goes on when this page is closed.',
   'empty.thread': 'Nothing here yet. Write the first message below.',
 
+  'sample.list': 'list the files',
+  'sample.run': 'run: uname -a',
+  'sample.write': 'write hello to notes.txt',
+
   'model.label': 'Model',
   'model.none': 'No model enabled',
   'model.scripted': 'scripted',
@@ -70,7 +76,7 @@ export const en = {
   'composer.hint': 'Enter sends, Shift+Enter makes a new line',
   'composer.hint_steer': 'Enter adds to the running work, Esc stops it',
   'composer.sending': 'Sending…',
-  'composer.waiting': 'Not confirmed yet. It is sent again, once, as soon as Rookery answers.',
+  'composer.waiting': 'Not confirmed yet. It is sent again until Rookery answers, and stored once.',
   'composer.edit': 'Edit instead',
   'composer.too_long': 'The message is larger than 256 KiB; put it into a file.',
 
@@ -166,9 +172,13 @@ export const en = {
   'provider.base_url_hint': 'Such as http://127.0.0.1:11434/v1',
   'provider.key': 'API key',
   'provider.key_hint': 'Stored encrypted and never shown again.',
-  'provider.key_keep': 'Leave empty to keep the saved key.',
+  'provider.key_keep': 'Leave empty to keep the saved key. It is needed again to discover models.',
+  'provider.key_forget': 'Remove the saved key',
   'provider.headers': 'Extra headers',
   'provider.headers_hint': 'One a line, Name: value',
+  'provider.headers_keep':
+    'One a line, Name: value. Leave empty to keep the saved ones; what is named here replaces them all.',
+  'provider.headers_forget': 'Remove the saved headers',
   'provider.headers_bad': 'This line is no header: {{line}}',
   'provider.models': 'Models',
   'provider.model_id': 'Model',

@@ -9,10 +9,12 @@ export const zhCn: Record<MessageKey, string> = {
   retry: '重试',
   copy: '复制',
   copied: '已复制',
+  noscript: 'Rookery 需要启用 JavaScript。',
   loading: '加载中…',
 
   'locked.title': '此浏览器尚未登录',
   'locked.text': 'Rookery 通过一次性链接打开。请在运行它的机器上，进入其目录并输入',
+  'locked.refused': '此链接已使用过或已超过五分钟，请重新生成一个。',
   'locked.hint': '然后打开它打印的链接。每个链接只能使用一次，五分钟内有效。',
 
   'status.connecting': '正在连接…',
@@ -57,6 +59,10 @@ export const zhCn: Record<MessageKey, string> = {
   'empty.text': '提一个问题，或交给它一项涉及文件和命令的任务。关闭页面后任务仍会继续。',
   'empty.thread': '这里还没有内容。在下方写下第一条消息。',
 
+  'sample.list': '列出文件',
+  'sample.run': '运行: uname -a',
+  'sample.write': '把 hello 写入 notes.txt',
+
   'model.label': '模型',
   'model.none': '没有启用的模型',
   'model.scripted': '脚本',
@@ -71,7 +77,7 @@ export const zhCn: Record<MessageKey, string> = {
   'composer.hint': '回车发送，Shift+回车换行',
   'composer.hint_steer': '回车补充到运行中的任务，Esc 停止',
   'composer.sending': '发送中…',
-  'composer.waiting': '尚未确认。Rookery 恢复响应后会自动重发，且只会保存一次。',
+  'composer.waiting': '尚未确认。会自动重发，直到 Rookery 确认，且只会保存一次。',
   'composer.edit': '改为编辑',
   'composer.too_long': '消息超过 256 KiB，请改用文件。',
 
@@ -165,9 +171,12 @@ export const zhCn: Record<MessageKey, string> = {
   'provider.base_url_hint': '例如 http://127.0.0.1:11434/v1',
   'provider.key': 'API 密钥',
   'provider.key_hint': '加密保存，之后不再显示。',
-  'provider.key_keep': '留空则保留已保存的密钥。',
+  'provider.key_keep': '留空则保留已保存的密钥；发现模型时需要重新填写。',
+  'provider.key_forget': '删除已保存的密钥',
   'provider.headers': '附加请求头',
   'provider.headers_hint': '每行一个，格式为 名称: 值',
+  'provider.headers_keep': '每行一个，格式为 名称: 值。留空则保留已保存的请求头；填写则全部替换。',
+  'provider.headers_forget': '删除已保存的请求头',
   'provider.headers_bad': '这一行不是请求头：{{line}}',
   'provider.models': '模型',
   'provider.model_id': '模型',

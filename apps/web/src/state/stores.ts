@@ -15,6 +15,8 @@ export interface Toast {
 
 export interface UiState {
   status: ConnectionStatus;
+  /** True where a sign-in link was opened whose code was used before or is too old. */
+  linkRefused: boolean;
   /** False until the first lists have arrived. */
   loaded: boolean;
   threadCursor: string | null;
@@ -22,6 +24,7 @@ export interface UiState {
   /** Error code of a conversation that could not be loaded. */
   loadErrors: Record<string, string>;
   archived: readonly Thread[] | null;
+  archivedCursor: string | null;
   models: readonly Model[];
   providers: readonly Provider[];
   toasts: readonly Toast[];
@@ -35,11 +38,13 @@ export interface UiState {
 /** What the page itself decides, and lists that are not on the event stream. */
 export const ui = createStore<UiState>({
   status: 'connecting',
+  linkRefused: false,
   loaded: false,
   threadCursor: null,
   selected: null,
   loadErrors: {},
   archived: null,
+  archivedCursor: null,
   models: [],
   providers: [],
   toasts: [],
