@@ -28,9 +28,18 @@ export async function loadThreads(cursor: string | null = null): Promise<number>
   return page.snapshotSeq;
 }
 
-export async function loadArchived(): Promise<void> {
+/** Loads the newest page of archived threads, or with `older` the page behind those that are there. */
+export async function loadArchived(older = false): Promise<void> {
+  const { archived, archivedCursor } = ui.get();
+  const cursor = older ? archivedCursor : null;
   try {
-    patchUi({ archived: (await request('thread.list', { archived: true, limit: 100 })).threads });
+    const page = await request('thread.list', { archived: true, limit: 100, ...(cursor ? { cursor } : {}) });
+    const known = new Set(cursor ? archived?.map((thread) => thread.id) : []);
+    const added = page.threads.filter((thread) => !known.has(thread.id));
+    patchUi({
+      archived: [...(cursor ? (ui.get().archived ?? []) : []), ...added],
+      archivedCursor: page.hasMore ? page.nextCursor : null,
+    });
   } catch (error) {
     showError(error);
   }
@@ -100,8 +109,10 @@ export async function renameThread(threadId: string, title: string | null): Prom
 /** Archives a thread and offers to undo it. */
 export async function archiveThread(threadId: string): Promise<void> {
   try {
-    putThreads([(await request('thread.archive', { threadId })).thread]);
-    if (ui.get().archived) void loadArchived();
+    const { thread } = await request('thread.archive', { threadId });
+    putThreads([thread]);
+    const { archived } = ui.get();
+    if (archived) patchUi({ archived: [thread, ...archived.filter((one) => one.id !== threadId)] });
     if (ui.get().selected === threadId) selectThread(null);
     showToast({
       text: i18next.t('thread.archived'),
@@ -116,7 +127,8 @@ export async function archiveThread(threadId: string): Promise<void> {
 export async function unarchiveThread(threadId: string): Promise<void> {
   try {
     putThreads([(await request('thread.unarchive', { threadId })).thread]);
-    if (ui.get().archived) void loadArchived();
+    const { archived } = ui.get();
+    if (archived) patchUi({ archived: archived.filter((one) => one.id !== threadId) });
   } catch (error) {
     showError(error);
   }

@@ -41,7 +41,9 @@ export function Composer({ selected, thread, model, run }: Props) {
   useEffect(() => {
     if (!run || dialog) return;
     const onKey = (event: globalThis.KeyboardEvent) => {
-      if (event.key === 'Escape' && !event.isComposing && !ui.get().drawer) void stopRun(run.id);
+      // Who cleared the filter, closed the drawer or a dialog with this key, or holds it down after that, stops nothing.
+      if (event.key !== 'Escape' || event.defaultPrevented || event.repeat || event.isComposing) return;
+      if (!ui.get().drawer) void stopRun(run.id);
     };
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);

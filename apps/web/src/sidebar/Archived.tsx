@@ -8,6 +8,7 @@ import { Icon } from '../ui/Icon.tsx';
 export function Archived() {
   const { t } = useTranslation();
   const archived = useStore(ui, (state) => state.archived);
+  const cursor = useStore(ui, (state) => state.archivedCursor);
   return (
     <div className="archived">
       <button
@@ -44,6 +45,13 @@ export function Archived() {
               </button>
             </li>
           ))}
+          {cursor && (
+            <li>
+              <button type="button" className="link-button" onClick={() => void loadArchived(true)}>
+                {t('sidebar.more')}
+              </button>
+            </li>
+          )}
         </ul>
       )}
     </div>

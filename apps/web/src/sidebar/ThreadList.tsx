@@ -2,9 +2,10 @@ import { type KeyboardEvent, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { loadThreads, selectThread } from '../actions/threads.ts';
 import { showError } from '../actions/toasts.ts';
+import { COMPOSER_ID } from '../composer/composer-id.ts';
 import { useNow } from '../hooks/use-now.ts';
 import { useStore } from '../state/store.ts';
-import { journal, ui } from '../state/stores.ts';
+import { journal, patchUi, ui } from '../state/stores.ts';
 import { listThreads } from '../state/titles.ts';
 import { Icon } from '../ui/Icon.tsx';
 import { FILTER_ID } from '../ui/shortcuts.ts';
@@ -27,7 +28,13 @@ export function ThreadList() {
       event.preventDefault();
       selectThread(shown[0].id);
     }
-    if (event.key === 'Escape') setFilter('');
+    if (event.key === 'Escape') {
+      // Used up here: on the page it would stop the run.
+      event.preventDefault();
+      if (filter !== '') return setFilter('');
+      patchUi({ drawer: false });
+      document.getElementById(COMPOSER_ID)?.focus();
+    }
   };
 
   return (

@@ -9,6 +9,8 @@ import { Icon } from './Icon.tsx';
 export function Modal(props: { title: string; onClose: () => void; wide?: boolean; children: ReactNode }) {
   const { t } = useTranslation();
   const dialog = useRef<HTMLDialogElement>(null);
+  /** Where the button went down: a selection that is dragged out of a field ends beside the dialog and is no click on it. */
+  const pressed = useRef<EventTarget | null>(null);
   useEffect(() => {
     const element = dialog.current;
     element?.showModal();
@@ -24,8 +26,11 @@ export function Modal(props: { title: string; onClose: () => void; wide?: boolea
         event.preventDefault();
         props.onClose();
       }}
+      onPointerDown={(event) => {
+        pressed.current = event.target;
+      }}
       onClick={(event) => {
-        if (event.target === dialog.current) props.onClose();
+        if (event.target === dialog.current && pressed.current === dialog.current) props.onClose();
       }}
     >
       <div className="modal-body">
