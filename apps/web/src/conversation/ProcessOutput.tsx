@@ -3,8 +3,9 @@ import { useTranslation } from 'react-i18next';
 import { request } from '../actions/rpc.ts';
 import { showError } from '../actions/toasts.ts';
 import { plainTerminalText } from '../text/ansi.ts';
+import { type LoadedOutput, processView } from '../text/process-view.ts';
 import type { ToolResultView } from '../text/tool-call.ts';
-import type { ProcessPage, ProcessRecord } from '../wire/types.ts';
+import type { ProcessRecord } from '../wire/types.ts';
 
 interface Props {
   threadId: string;
@@ -16,12 +17,9 @@ interface Props {
 /** What a command printed, as text without escape sequences; a command outlives its run, so it can be read and stopped here. */
 export function ProcessOutput({ threadId, processId, record, outcome }: Props) {
   const { t } = useTranslation();
-  const [loaded, setLoaded] = useState<{ text: string; page: ProcessPage } | null>(null);
+  const [loaded, setLoaded] = useState<LoadedOutput | null>(null);
   const [busy, setBusy] = useState(false);
-  const state = loaded?.page.state ?? record?.state ?? outcome?.processState ?? 'unknown';
-  const text = loaded?.text ?? (record?.output || (outcome?.output ?? ''));
-  const code = loaded?.page.exitCode ?? record?.exitCode ?? outcome?.exitCode ?? null;
-  const errorCode = loaded?.page.errorCode ?? record?.errorCode ?? outcome?.errorCode ?? null;
+  const { state, text, exitCode: code, errorCode } = processView(loaded, record, outcome);
 
   const act = async (method: 'process.read' | 'process.stop') => {
     setBusy(true);
@@ -33,7 +31,7 @@ export function ProcessOutput({ threadId, processId, record, outcome }: Props) {
         page = await request('process.read', { threadId, processId, cursor: page.nextCursor });
         output += page.output;
       }
-      setLoaded({ text: output, page });
+      setLoaded({ text: output, page, record });
     } catch (error) {
       showError(error);
     }

@@ -3,8 +3,8 @@ import { COMPOSER_ID } from '../composer/composer-id.ts';
 import { draftOf, drafts, keepDraft, NEW_THREAD } from '../state/drafts.ts';
 import { Logo } from '../ui/Logo.tsx';
 
-/** Sentences that the scripted demo answers with real tools. */
-const SAMPLES = ['list the files', 'run: uname -a', 'write hello to notes.txt'];
+/** Sentences that the scripted demo answers with real tools, in both languages. */
+const SAMPLES = ['sample.list', 'sample.run', 'sample.write'] as const;
 
 /** What is there before the first message. */
 export function StartPage({ demo }: { demo: boolean }) {
@@ -20,9 +20,9 @@ export function StartPage({ demo }: { demo: boolean }) {
       <h1>{t('empty.heading')}</h1>
       <p>{t('empty.text')}</p>
       <div className="samples">
-        {SAMPLES.map((text) => (
-          <button key={text} type="button" className="sample" onClick={() => offer(text)}>
-            {text}
+        {SAMPLES.map((key) => (
+          <button key={key} type="button" className="sample" onClick={() => offer(t(key))}>
+            {t(key)}
           </button>
         ))}
       </div>

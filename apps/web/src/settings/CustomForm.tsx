@@ -2,13 +2,17 @@ import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ui } from '../state/stores.ts';
 import type { Provider } from '../wire/types.ts';
+import { endpointOf } from './endpoint.ts';
 import { FormFoot } from './FormFoot.tsx';
 import { ModelRows } from './ModelRows.tsx';
 import { emptyRow, rowOf } from './model-rows.ts';
 import { parseHeaders } from './parse-headers.ts';
 import { useProviderForm } from './use-provider-form.ts';
 
-/** Any OpenAI-compatible endpoint. The server never gives back address, key or headers, so a change names them again. */
+/**
+ * Any OpenAI-compatible endpoint. The server gives back neither address, key nor headers: a change names the address
+ * again, and keeps key and headers unless they are named or removed.
+ */
 export function CustomForm({ provider, onDone }: { provider: Provider | null; onDone: () => void }) {
   const { t } = useTranslation();
   const [id, setId] = useState(provider?.id ?? '');
@@ -16,6 +20,7 @@ export function CustomForm({ provider, onDone }: { provider: Provider | null; on
   const [baseUrl, setBaseUrl] = useState('');
   const [key, setKey] = useState('');
   const [headerText, setHeaderText] = useState('');
+  const [forget, setForget] = useState({ key: false, headers: false });
   const [saved] = useState(() =>
     ui
       .get()
@@ -25,16 +30,12 @@ export function CustomForm({ provider, onDone }: { provider: Provider | null; on
   const form = useProviderForm(saved.length > 0 ? saved : [emptyRow()], onDone);
 
   const endpoint = () => {
-    const headers = parseHeaders(headerText);
+    const headers = parseHeaders(forget.headers ? '' : headerText);
     if (!headers.ok) {
       form.fail(t('provider.headers_bad', { line: headers.line }));
       return null;
     }
-    return {
-      baseUrl: baseUrl.trim(),
-      ...(key.trim() ? { apiKey: key.trim() } : {}),
-      ...(Object.keys(headers.headers).length > 0 ? { headers: headers.headers } : {}),
-    };
+    return endpointOf({ baseUrl, key, headers: headers.headers, forget });
   };
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -82,22 +83,52 @@ export function CustomForm({ provider, onDone }: { provider: Provider | null; on
       </label>
       <label className="field">
         <span>{t('provider.key')}</span>
-        <input type="password" autoComplete="off" value={key} onChange={(event) => setKey(event.target.value)} />
+        <input
+          type="password"
+          autoComplete="off"
+          disabled={forget.key}
+          value={key}
+          onChange={(event) => setKey(event.target.value)}
+        />
         <small>{t(provider?.credentialConfigured ? 'provider.key_keep' : 'provider.key_hint')}</small>
       </label>
+      {provider?.credentialConfigured && (
+        <Check
+          label={t('provider.key_forget')}
+          checked={forget.key}
+          onChange={(checked) => setForget({ ...forget, key: checked })}
+        />
+      )}
       <label className="field">
         <span>{t('provider.headers')}</span>
         <textarea
           className="mono"
           rows={2}
           spellCheck={false}
+          disabled={forget.headers}
           value={headerText}
           onChange={(event) => setHeaderText(event.target.value)}
         />
-        <small>{t('provider.headers_hint')}</small>
+        <small>{t(provider ? 'provider.headers_keep' : 'provider.headers_hint')}</small>
       </label>
+      {provider && (
+        <Check
+          label={t('provider.headers_forget')}
+          checked={forget.headers}
+          onChange={(checked) => setForget({ ...forget, headers: checked })}
+        />
+      )}
       <ModelRows rows={form.rows} onChange={form.setRows} />
       <FormFoot busy={form.busy} note={form.note} onCancel={onDone} onDiscover={baseUrl.trim() ? discover : null} />
     </form>
+  );
+}
+
+function Check(props: { label: string; checked: boolean; onChange: (checked: boolean) => void }) {
+  return (
+    <label className="check">
+      <input type="checkbox" checked={props.checked} onChange={(event) => props.onChange(event.target.checked)} />
+      {props.label}
+    </label>
   );
 }

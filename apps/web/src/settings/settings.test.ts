@@ -1,5 +1,6 @@
 import { rpcParams } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
+import { endpointOf } from './endpoint.ts';
 import { emptyRow, mergeRows, modelsOf, rowOf } from './model-rows.ts';
 import { parseHeaders } from './parse-headers.ts';
 
@@ -10,6 +11,21 @@ describe('provider forms', () => {
       headers: { 'X-Team': 'blue', 'x-empty': '' },
     });
     expect(parseHeaders('X-Team: blue\nno header')).toEqual({ ok: false, line: 'no header' });
+  });
+
+  it('leave out what stays as it is saved, and send it empty to remove it', () => {
+    const fields = { baseUrl: ' http://a/v1 ', key: ' ', headers: {}, forget: { key: false, headers: false } };
+    expect(endpointOf(fields)).toEqual({ baseUrl: 'http://a/v1' });
+    expect(endpointOf({ ...fields, key: ' k ', headers: { a: 'b' } })).toEqual({
+      baseUrl: 'http://a/v1',
+      apiKey: 'k',
+      headers: { a: 'b' },
+    });
+    expect(endpointOf({ ...fields, key: 'k', headers: { a: 'b' }, forget: { key: true, headers: true } })).toEqual({
+      baseUrl: 'http://a/v1',
+      apiKey: '',
+      headers: {},
+    });
   });
 
   it('keep what was typed when models are discovered', () => {
