@@ -62,13 +62,16 @@ export async function openFeed(options: FeedOptions): Promise<ThreadFeed> {
   /** Takes what is queued; where the server says that something lies between, replays first. */
   const drain = async () => {
     catching = true;
+    const connection = source;
     try {
       for (let event = queue.shift(); event !== undefined; event = queue.shift()) {
-        if (thread !== null && source !== null && (event.prevSeq ?? 0) > thread.lastSeq) await replay(source);
+        if (thread !== null && connection !== null && (event.prevSeq ?? 0) > thread.lastSeq) await replay(connection);
         take(event);
       }
     } catch {
-      // The connection ended: the next one replays from the last event that was taken.
+      // The connection ended, or the gateway refused the replay. Either way the event is not taken, and nothing may come
+      // after it: the next connection replays from the last event that was taken, or says why it cannot.
+      connection?.close();
     } finally {
       catching = false;
     }
@@ -165,7 +168,10 @@ export async function openFeed(options: FeedOptions): Promise<ThreadFeed> {
       thread = { id, lastSeq: afterSeq };
       const connection = await connected();
       await attach(connection).catch((error: unknown) => {
-        if (!(error instanceof ConnectionLost)) throw error;
+        const again = error instanceof ConnectionLost || (error instanceof AppError && error.retry !== 'never');
+        if (!again) throw error;
+        // The next connection follows the thread.
+        connection.close();
       });
     },
     done,

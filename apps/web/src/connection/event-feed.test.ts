@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { WireEvent } from '../wire/types.ts';
 import { EventFeed } from './event-feed.ts';
+import { rpcErrorOf } from './rpc-error.ts';
 
 const stream = Array.from(
   { length: 1200 },
@@ -19,11 +20,14 @@ const stream = Array.from(
   }),
 );
 
-function feedOver(known: readonly WireEvent[], limit = 500) {
+/** `failures` are what the first replays answer. */
+function feedOver(known: readonly WireEvent[], limit = 500, failures: string[] = []) {
   const applied: number[] = [];
   let restarts = 0;
   const feed = new EventFeed({
     replay: async (afterSeq) => {
+      const code = failures.shift();
+      if (code !== undefined) throw rpcErrorOf({ code: -32030, message: code, data: { code } });
       const rest = known.filter((event) => event.seq > afterSeq);
       const events = rest.slice(0, limit);
       const nextAfterSeq = events.at(-1)?.seq ?? afterSeq;
@@ -39,6 +43,8 @@ function feedOver(known: readonly WireEvent[], limit = 500) {
 
 const settled = () => new Promise((resolve) => setTimeout(resolve));
 const seqs = (from: number, to: number) => stream.slice(from, to).map((event) => event.seq);
+
+afterEach(() => vi.useRealTimers());
 
 describe('EventFeed', () => {
   it('holds live events until the lists stand, and drops what the lists have', async () => {
@@ -67,6 +73,23 @@ describe('EventFeed', () => {
     for (const event of stream.slice(1190)) feed.push(event);
     await resumed;
     expect(applied).toEqual(seqs(10, 1200));
+  });
+
+  it('asks again for a gap whose replay was refused for now, also where no other event comes', async () => {
+    vi.useFakeTimers();
+    const { feed, applied } = feedOver(stream.slice(0, 9), 500, ['JOURNAL_UNAVAILABLE', 'SERVICE_UNAVAILABLE']);
+    await feed.begin(1024);
+    const last = stream[8];
+    if (last) feed.push(last);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(applied).toEqual(seqs(1, 9));
+  });
+
+  it('asks for the lists where the server says that too much was missed', async () => {
+    const { feed, applied, restarts } = feedOver(stream, 500, ['REPLAY_TOO_FAR']);
+    await feed.begin(0);
+    await feed.resume();
+    expect([restarts(), applied]).toEqual([1, []]);
   });
 
   it('asks for the lists again instead of replaying for ever', async () => {

@@ -1,6 +1,7 @@
 import type { Result } from '../wire/methods.ts';
 import type { WireEvent } from '../wire/types.ts';
 import { placeEvent } from './event-order.ts';
+import { RpcError } from './rpc-error.ts';
 
 export interface FeedPorts {
   replay: (afterSeq: number) => Promise<Result<'event.replay'>>;
@@ -12,6 +13,8 @@ export interface FeedPorts {
 /** Pages of 500 events after which loading the lists is cheaper than catching up. */
 const MAX_PAGES = 40;
 const REPLAY_LAG_MS = 200;
+/** Wait before a replay that the server could not give is asked for again. */
+const RETRY_MS = 1000;
 
 /**
  * Puts live events and replayed pages into one gapless, rising order.
@@ -51,9 +54,19 @@ export class EventFeed {
     if (placement === 'apply') this.#apply([event]);
     if (placement === 'gap') {
       this.#buffer.push(event);
-      // A failed replay means that the connection fell; the next one resumes from lastSeq.
-      void this.#catchUp().catch(() => undefined);
+      this.#fillGap();
     }
+  }
+
+  /** Replays what lies before a live event, until it succeeds: that event may be the last for long. */
+  #fillGap(): void {
+    this.#catchUp().catch((error: unknown) => {
+      // The connection fell; the next one resumes from lastSeq.
+      if (error instanceof RpcError && error.failure === 'disconnected') return;
+      setTimeout(() => {
+        if (this.#buffer.length > 0) this.#fillGap();
+      }, RETRY_MS);
+    });
   }
 
   /** Forgets live events of a connection that is gone; replay brings them again. */
@@ -66,8 +79,10 @@ export class EventFeed {
     this.#replaying = true;
     try {
       for (let page = 0; ; page += 1) {
-        if (page === MAX_PAGES) return this.#ports.restart();
-        const { events, nextAfterSeq, hasMore } = await this.#ports.replay(this.lastSeq);
+        if (page === MAX_PAGES) return this.#restart();
+        const answer = await this.#replay();
+        if (answer === null) return;
+        const { events, nextAfterSeq, hasMore } = answer;
         this.#apply(events.filter((event) => event.seq > this.lastSeq));
         this.lastSeq = Math.max(this.lastSeq, nextAfterSeq);
         if (!hasMore) break;
@@ -76,6 +91,22 @@ export class EventFeed {
       this.#replaying = false;
     }
     await this.#drain();
+  }
+
+  /** A page behind lastSeq; null where the server will never give it, as too much was missed. */
+  async #replay(): Promise<Result<'event.replay'> | null> {
+    try {
+      return await this.#ports.replay(this.lastSeq);
+    } catch (error) {
+      if (!(error instanceof RpcError) || error.unconfirmed) throw error;
+      this.#restart();
+      return null;
+    }
+  }
+
+  #restart(): void {
+    this.#buffer = [];
+    this.#ports.restart();
   }
 
   async #drain(): Promise<void> {
