@@ -52,11 +52,15 @@ export const commands: readonly Command[] = [
     about: 'Make keys and a configuration for a nats-server of your own, and provision it.',
     options: {
       url: { value: 'URL', about: 'server to provision; ROOKERY_NATS_URL when absent' },
-      listen: { value: 'HOST:PORT', about: 'address to write into the configuration (127.0.0.1:4222)' },
+      listen: {
+        value: 'HOST:PORT',
+        about: 'address to write into the configuration (the one that is there, else 127.0.0.1:4222)',
+      },
       replicas: { value: 'N', about: 'copies of each stream: 1, 3 or 5 (ROOKERY_REPLICAS, else 1)' },
     },
     details: [
-      'Without a server it writes ROOKERY_HOME/nats and says how to start one; with one it makes the streams.',
+      'Without a server it writes ROOKERY_HOME/nats and says how to start one; with one it makes the streams and leaves',
+      'a configuration that is there as it is.',
       'Run it again after an upgrade: what is there already is verified and left alone.',
     ],
     run: async (parsed) => (await import('./nats-init.ts')).natsInit(parsed),

@@ -1,4 +1,4 @@
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { provision } from '@rookery/bus';
 import { edgeKeysOf, ensureKeys, natsConfiguration, natsUsers, parseListen } from '@rookery/nats';
@@ -17,6 +17,19 @@ function isAlive(pid: unknown): boolean {
   }
 }
 
+const DEFAULT_LISTEN = '127.0.0.1:4222';
+
+/** The address in a configuration that was written before, or undefined. */
+function listenOf(configuration: string | null): string | undefined {
+  return /^listen: "([^"]+)"$/m.exec(configuration ?? '')?.[1];
+}
+
+async function replaceFile(path: string, text: string): Promise<void> {
+  const part = `${path}.${process.pid}.part`;
+  await writeFile(part, text, { mode: 0o600 });
+  await rename(part, path);
+}
+
 /** `rookery nats init`: keys and nats.conf for a server of one's own; streams, once it runs. */
 export async function natsInit({ values }: ParsedArguments): Promise<number> {
   const home = homeFolder();
@@ -33,14 +46,20 @@ export async function natsInit({ values }: ParsedArguments): Promise<number> {
   const folder = join(home, 'nats');
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const keys = await ensureKeys(home, natsUsers);
-  const listen = parseListen(values.listen ?? '127.0.0.1:4222', '--listen');
   const path = join(folder, 'nats.conf');
-  const part = `${path}.${process.pid}.part`;
-  await writeFile(part, natsConfiguration({ listen, folder, keys }), { mode: 0o600 });
-  await rename(part, path);
-  process.stdout.write(
-    `Keys of ${natsUsers.length} users are in ${join(folder, 'keys')}, the configuration is ${path}.\n`,
-  );
+  const present = await readFile(path, 'utf8').catch(() => null);
+  // A server that is named runs with the file that is there, and with what was changed in it.
+  if (present === null || url === undefined || values.listen !== undefined) {
+    const listen = parseListen(values.listen ?? listenOf(present) ?? DEFAULT_LISTEN, '--listen');
+    await replaceFile(path, natsConfiguration({ listen, folder, keys }));
+    process.stdout.write(
+      `Keys of ${natsUsers.length} users are in ${join(folder, 'keys')}, the configuration is ${path}.\n`,
+    );
+  } else if (Object.values(keys).some((key) => !present.includes(key))) {
+    process.stdout.write(
+      `${path} does not name all keys: run \`rookery nats init\` without a URL and restart the server with it.\n`,
+    );
+  }
   if (!url) {
     process.stdout.write(
       `Start the server with it (nats-server -c ${path}), then make the streams:\n` +

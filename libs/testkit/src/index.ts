@@ -16,6 +16,7 @@ export {
   waitEvent,
   waitSettled,
 } from './conversation.ts';
+export { endWithParent } from './end-with-parent.ts';
 export { eventually, sleep } from './eventually.ts';
 export { type FaultHouse, faultRow, startFaultHouse } from './fault-row.ts';
 export { type FollowingClient, type FollowingOptions, followEvents } from './following-client.ts';
