@@ -18,7 +18,8 @@ export async function writeAtomically(path: string, bytes: Uint8Array, beforeRen
   const temporary = join(dirname(path), `.${basename(path).slice(0, 64)}.${randomUUID()}.tmp`);
   const previous = await stat(path).catch(() => null);
   try {
-    const file = await open(temporary, 'wx', 0o666);
+    // Nobody but the owner reads it before it has the mode of the old file; a new file gets the usual one at once.
+    const file = await open(temporary, 'wx', previous === null ? 0o666 : 0o600);
     try {
       await file.writeFile(bytes);
       if (previous !== null) await keepOwnerAndMode(file, previous);
@@ -41,7 +42,11 @@ export async function writeAtomically(path: string, bytes: Uint8Array, beforeRen
 async function keepOwnerAndMode(file: FileHandle, previous: { mode: number; uid: number; gid: number }): Promise<void> {
   // Only root may give a file away; for others the new file is theirs, as with any editor that renames.
   await file.chown(previous.uid, previous.gid).catch(() => undefined);
-  await file.chmod(previous.mode & 0o7777);
+  // In another group what the old group was allowed is nobody's; the same for the special bits of another owner.
+  const now = await file.stat();
+  const sameGroup = now.gid === previous.gid;
+  const kept = (sameGroup ? 0o777 : 0o707) | (sameGroup && now.uid === previous.uid ? 0o7000 : 0);
+  await file.chmod(previous.mode & kept);
 }
 
 async function syncFolder(path: string): Promise<void> {

@@ -79,3 +79,24 @@ it('refuses what cannot be written and leaves nothing behind', async () => {
   expect(await codeOf(write('x'.repeat(300), 'x'))).toBe('invalid_path');
   expect(readdirSync(root).sort()).toEqual(['device', 'file', 'folder']);
 });
+
+it('lets nobody else read a file that is private while it is written', async () => {
+  const path = join(root, 'secret');
+  writeFileSync(path, 'old', { mode: 0o600 });
+  const modes = new Set<number>();
+  let ended = false;
+  // Large enough to be seen in the middle of being written.
+  const written = write('secret', 'x'.repeat(48 * 1024 * 1024)).finally(() => {
+    ended = true;
+  });
+  while (!ended) {
+    for (const name of readdirSync(root)) {
+      const mode = statSync(join(root, name), { throwIfNoEntry: false })?.mode;
+      if (mode !== undefined && name.endsWith('.tmp')) modes.add(mode & 0o777);
+    }
+    await new Promise(setImmediate);
+  }
+  expect((await written).ok).toBe(true);
+  expect([...modes]).toEqual([0o600]);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+});
