@@ -11,10 +11,11 @@ import {
   type ToolCallState,
   type Workspace,
 } from '@rookery/protocol';
+import { openDatabase } from '@rookery/read-model';
 import type { RunningService } from '@rookery/service';
 import { eventually } from '@rookery/testkit';
 import { start } from '@rookery/tool-runner';
-import { groupRuns } from '@rookery/tool-runner/testing';
+import { groupRuns, Receipts, toolResult } from '@rookery/tool-runner/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { RunnerHouse, THREAD } from './runner-house.ts';
 
@@ -325,3 +326,35 @@ function resultOf(state: ToolCallState | undefined): Record<string, unknown> {
   if (state?.state !== 'done') throw new Error(`the call is ${state?.state}`);
   return state.result;
 }
+
+describe('receipts that cannot be written', () => {
+  it('do not keep the runner from starting: what it cannot tidy is reported', async () => {
+    const own = await RunnerHouse.open();
+    const config = own.config();
+    const path = join(config.folder, 'receipts.db');
+    mkdirSync(config.folder, { recursive: true });
+    const receipts = new Receipts(path, 'before');
+    const call = { itemId: 'item_old', toolName: 'write', argsSha256: '0', callId: 'c', threadId: THREAD, runId: 'r' };
+    receipts.begin(call, 0);
+    receipts.store(
+      { ...call, itemId: 'item_done' },
+      toolResult('c', 'write', { ok: true, output: '', details: {} }),
+      0,
+    );
+    receipts.close();
+    const db = openDatabase(path, { synchronous: 'FULL' });
+    // As a full disk answers, whatever is changed.
+    db.exec("create trigger t1 before delete on receipts begin select raise(abort, 'full'); end");
+    db.exec("create trigger t2 before update on receipts begin select raise(abort, 'full'); end");
+    db.close();
+    const started = await start(config);
+    try {
+      const ask = (itemId: string) => own.command<ToolCallState>('inspect', { itemId, waitMs: 0 });
+      expect(await ask('item_old')).toEqual({ state: 'lost' });
+      expect(await ask('item_done')).toMatchObject({ state: 'done' });
+    } finally {
+      await started.stop();
+      await own.close();
+    }
+  });
+});

@@ -53,15 +53,25 @@ async function startLocked(
   const view = await openConfig(bus);
   const journal = openJournal(bus, { timings, singleWriter: true });
   const receipts = new Receipts(join(config.folder, 'receipts.db'), instance);
-  receipts.prune(Date.now());
-  const pruning = setInterval(() => receipts.prune(Date.now()), PRUNE_MS).unref();
+  // What cannot be written for want of disk space must not end the runner, which would only end again: an old receipt
+  // harms nobody, and a call that could not be settled is told to be lost.
+  const tidy = (work: () => void): void => {
+    try {
+      work();
+    } catch (error) {
+      report(error);
+    }
+  };
+  const prune = (): void => tidy(() => receipts.prune(Date.now()));
+  prune();
+  const pruning = setInterval(prune, PRUNE_MS).unref();
 
   const files = new ProcessFiles(join(home, 'processes'));
   const facts = new JournalFacts(journal, instance, report);
   const environment = commandEnvironment(config.env);
   const processes = new ProcessTable(runnerId, { files, facts, timings, environment, report });
   await processes.adopt();
-  recoverCalls(receipts, files);
+  tidy(() => recoverCalls(receipts, files));
 
   const locks = new PathLocks();
   const admit: CallPorts['admit'] = async (call, scope) => {
