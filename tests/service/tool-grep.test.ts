@@ -135,4 +135,22 @@ describe('grep', () => {
     const args = { pattern: 'a', path: null, include: null, ignoreCase: false, limit: 1 };
     expect(await codeOf(grepTool(args, cancelled))).toBe('cancelled');
   });
+
+  it('leaves the thread free while a pattern takes too long, and ends it when the call is cancelled', async () => {
+    put('slow.txt', `${'a'.repeat(60)}!\n`);
+    let turns = 0;
+    const turning = setInterval(() => {
+      turns += 1;
+    }, 10);
+    expect(await codeOf(grepWith('/nonexistent/rg', '^(a+)+$'))).toBe('invalid_pattern');
+    clearInterval(turning);
+    expect(turns).toBeGreaterThan(10);
+
+    for (let n = 0; n < 200; n += 1) put(`many/${n}.txt`, `${'a'.repeat(24)}!\n`.repeat(20));
+    const cancel = new AbortController();
+    const args = { pattern: '^(a+)+$', path: 'many', include: null, ignoreCase: false, limit: 1 };
+    const ended = codeOf(grepTool(args, makeContext(root, { signal: cancel.signal }), '/nonexistent/rg'));
+    setTimeout(() => cancel.abort(), 200);
+    expect(await ended).toBe('cancelled');
+  });
 });

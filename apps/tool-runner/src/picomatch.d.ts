@@ -5,5 +5,6 @@ declare module 'picomatch' {
     readonly basename?: boolean;
     readonly strictSlashes?: boolean;
   }
-  export default function picomatch(glob: string, options?: Options): (path: string) => boolean;
+  const picomatch: { makeRe(glob: string, options?: Options): RegExp };
+  export default picomatch;
 }

@@ -9,8 +9,11 @@ export interface Matches {
   readonly complete: boolean;
 }
 
-/** A matcher of lines in files below a folder. */
-export type MatchLines = (root: string, files: readonly string[], signal: AbortSignal) => Promise<Matches>;
+/** A matcher of lines in files below a folder. Close it after the last question. */
+export interface LineMatcher {
+  match(root: string, files: readonly string[], signal: AbortSignal): Promise<Matches>;
+  close(): void;
+}
 
 /** Tells whether ripgrep is there, and fails with invalid_pattern if it cannot use the pattern. */
 export async function hasRipgrep(program: string, pattern: string, ignoreCase: boolean): Promise<boolean> {
@@ -33,8 +36,8 @@ export async function hasRipgrep(program: string, pattern: string, ignoreCase: b
 }
 
 /** Matches lines with ripgrep, at most a number of them a file. */
-export function ripgrepMatcher(program: string, pattern: string, ignoreCase: boolean, limit: number): MatchLines {
-  return async (root, files, signal) => {
+export function ripgrepMatcher(program: string, pattern: string, ignoreCase: boolean, limit: number): LineMatcher {
+  const match: LineMatcher['match'] = async (root, files, signal) => {
     const parser = new HitParser();
     const arguments_ = [...options(pattern, ignoreCase, limit), '--', ...files.map((file) => `./${file}`)];
     await run(program, arguments_, root, signal, (chunk) => {
@@ -43,6 +46,7 @@ export function ripgrepMatcher(program: string, pattern: string, ignoreCase: boo
     });
     return { hits: parser.hits.map((hit) => ({ ...hit, file: hit.file.slice(2) })), complete: !parser.full };
   };
+  return { match, close: () => undefined };
 }
 
 function options(pattern: string, ignoreCase: boolean, limit: number): string[] {

@@ -29,6 +29,21 @@ export async function* walkFiles(root: string, signal: AbortSignal): AsyncGenera
   }
 }
 
+/** Files in lists of at most `size`, in their order. */
+export async function* batchesOf(
+  files: AsyncIterable<string> | Iterable<string>,
+  size: number,
+): AsyncGenerator<string[]> {
+  let batch: string[] = [];
+  for await (const file of files) {
+    batch.push(file);
+    if (batch.length < size) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
 async function entriesOf(folder: string): Promise<Dirent[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true });

@@ -7,10 +7,10 @@ import { pathKind, toolPath } from '../files/workspace-paths.ts';
 import type { Arguments } from '../parameters.ts';
 import { linePattern } from '../search/line-pattern.ts';
 import { ownMatcher } from '../search/own-matcher.ts';
-import { pathGlob } from '../search/path-glob.ts';
-import { hasRipgrep, type Matches, type MatchLines, ripgrepMatcher } from '../search/ripgrep.ts';
+import { type PathGlob, pathGlob } from '../search/path-glob.ts';
+import { hasRipgrep, type LineMatcher, type Matches, ripgrepMatcher } from '../search/ripgrep.ts';
 import type { Hit } from '../search/ripgrep-output.ts';
-import { SEARCH_MS, shownPath, walkFiles } from '../search/walk.ts';
+import { batchesOf, SEARCH_MS, shownPath, walkFiles } from '../search/walk.ts';
 import { type ToolContext, ToolFailure, type ToolOutcome, throwIfCancelled } from '../tool-call.ts';
 
 type GrepArguments = Arguments<typeof toolParameters.grep>;
@@ -22,19 +22,34 @@ const MAX_OUTPUT_BYTES = 256 * 1024;
 /** Searches text files line by line, with ripgrep if the named program is there, else by itself: the same results. */
 export async function grepTool(args: GrepArguments, context: ToolContext, ripgrep = 'rg'): Promise<ToolOutcome> {
   const { root, only } = await searchRoot(args.path ?? '.', context);
-  const matches = await chooseMatcher(args, ripgrep);
-  const wanted = args.include === null ? () => true : pathGlob(args.include);
-  const found = new FoundLines(args.limit, root, await realpath(context.workspaceRoot));
-  const timeLimit = AbortSignal.timeout(SEARCH_MS);
-  const signal = AbortSignal.any([context.signal, timeLimit]);
-  for await (const batch of batches(only === null ? walkFiles(root, context.signal) : [only], wanted)) {
-    const { hits, complete } = await matches(root, batch, signal).catch(unlessTimeIsUp(timeLimit));
-    throwIfCancelled(context.signal);
-    await found.add(batch, hits);
-    if (!complete || timeLimit.aborted) found.truncated = true;
-    if (found.truncated) break;
+  const matcher = await chooseMatcher(args, ripgrep);
+  const include = args.include === null ? null : pathGlob(args.include);
+  try {
+    const found = new FoundLines(args.limit, root, await realpath(context.workspaceRoot));
+    const timeLimit = AbortSignal.timeout(SEARCH_MS);
+    const signal = AbortSignal.any([context.signal, timeLimit]);
+    const files = only === null ? walkFiles(root, context.signal) : [only];
+    const wanted = include === null ? files : included(files, include, context.signal);
+    for await (const batch of batchesOf(wanted, BATCH_FILES)) {
+      const { hits, complete } = await matcher.match(root, batch, signal).catch(unlessTimeIsUp(timeLimit));
+      throwIfCancelled(context.signal);
+      await found.add(batch, hits);
+      if (!complete || timeLimit.aborted) found.truncated = true;
+      if (found.truncated) break;
+    }
+    return found.outcome();
+  } finally {
+    matcher.close();
+    include?.close();
   }
-  return found.outcome();
+}
+
+async function* included(
+  files: AsyncIterable<string> | Iterable<string>,
+  include: PathGlob,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  for await (const batch of batchesOf(files, BATCH_FILES)) yield* await include.filter(batch, signal);
 }
 
 /** A file of its own is searched from its folder. */
@@ -46,7 +61,7 @@ async function searchRoot(path: string, context: ToolContext): Promise<{ root: s
   return kind === 'folder' ? { root: resolved, only: null } : { root: dirname(resolved), only: basename(resolved) };
 }
 
-async function chooseMatcher(args: GrepArguments, ripgrep: string): Promise<MatchLines> {
+async function chooseMatcher(args: GrepArguments, ripgrep: string): Promise<LineMatcher> {
   const flagged = args.pattern.startsWith('(?i)');
   const pattern = linePattern(flagged ? args.pattern.slice(4) : args.pattern);
   const ignoreCase = args.ignoreCase || flagged;
@@ -61,21 +76,6 @@ function unlessTimeIsUp(timeLimit: AbortSignal): (error: unknown) => Matches {
     if (timeLimit.aborted) return { hits: [], complete: false };
     throw error;
   };
-}
-
-async function* batches(
-  files: AsyncIterable<string> | Iterable<string>,
-  wanted: (file: string) => boolean,
-): AsyncGenerator<string[]> {
-  let batch: string[] = [];
-  for await (const file of files) {
-    if (!wanted(file)) continue;
-    batch.push(file);
-    if (batch.length < BATCH_FILES) continue;
-    yield batch;
-    batch = [];
-  }
-  if (batch.length > 0) yield batch;
 }
 
 /** The lines of the answer, in the order of the walk. */

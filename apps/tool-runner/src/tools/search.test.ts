@@ -55,6 +55,26 @@ describe('glob', () => {
     expect((await glob('*', null, 4)).details).toMatchObject({ matches: 4, truncated: true });
   });
 
+  it('takes a name that reads like a pattern as it is, and every form of a pattern', async () => {
+    for (const name of ['[x].ts', 'x.ts', 'y.ts', 'z.md', 'deep/x.ts']) put(name, '');
+    expect((await glob('[x].ts')).output).toBe('[x].ts\nx.ts\ndeep/x.ts');
+    expect((await glob('./[xy].ts')).output).toBe('x.ts\ny.ts');
+    expect((await glob('!*.ts')).output).toBe('z.md');
+    expect((await glob('@(x|z).*')).output).toBe('x.ts\nz.md\ndeep/x.ts');
+    expect((await glob('d?ep/*')).output).toBe('deep/x.ts');
+  });
+
+  it('leaves the thread free while a pattern takes too long, and gives up', async () => {
+    put('a'.repeat(200), '');
+    let turns = 0;
+    const turning = setInterval(() => {
+      turns += 1;
+    }, 10);
+    expect(await codeOf(glob('*a*a*a*a*a*a*b'))).toBe('invalid_pattern');
+    clearInterval(turning);
+    expect(turns).toBeGreaterThan(10);
+  });
+
   it('refuses by code', async () => {
     put('file', '');
     expect(await codeOf(glob('../*'))).toBe('invalid_pattern');
@@ -91,6 +111,26 @@ describe('list', () => {
     const { output, details } = await list();
     expect(details).toMatchObject({ entries: 1001, truncated: true });
     expect(output.split('\n')).toHaveLength(1001);
+  });
+
+  it('takes a name that reads like a pattern as it is, and every form of a pattern', async () => {
+    for (const name of ['[x].ts', 'x.ts', 'y.ts', 'z.md', 'deep/x.ts']) put(name, '');
+    expect((await glob('[x].ts')).output).toBe('[x].ts\nx.ts\ndeep/x.ts');
+    expect((await glob('./[xy].ts')).output).toBe('x.ts\ny.ts');
+    expect((await glob('!*.ts')).output).toBe('z.md');
+    expect((await glob('@(x|z).*')).output).toBe('x.ts\nz.md\ndeep/x.ts');
+    expect((await glob('d?ep/*')).output).toBe('deep/x.ts');
+  });
+
+  it('leaves the thread free while a pattern takes too long, and gives up', async () => {
+    put('a'.repeat(200), '');
+    let turns = 0;
+    const turning = setInterval(() => {
+      turns += 1;
+    }, 10);
+    expect(await codeOf(glob('*a*a*a*a*a*a*b'))).toBe('invalid_pattern');
+    clearInterval(turning);
+    expect(turns).toBeGreaterThan(10);
   });
 
   it('refuses by code', async () => {
