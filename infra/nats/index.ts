@@ -4,5 +4,12 @@ export { edgeKeysOf, ensureKeys, publicKeyOf, readSeed, seedPath } from './keys.
 export { formatListen, type Listen, parseListen, settlePort } from './listen.ts';
 export { type FoundServer, type Location, locateServer } from './locate.ts';
 export { obtainServer } from './obtain.ts';
-export { type RunningServer, readServerInfo, type ServerOptions, startServer } from './server.ts';
+export {
+  type LaunchedServer,
+  launchServer,
+  type RunningServer,
+  readServerInfo,
+  type ServerOptions,
+  startServer,
+} from './server.ts';
 export { formatVersion, isSupported, parseVersion } from './version.ts';

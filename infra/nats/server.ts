@@ -14,12 +14,22 @@ export interface ServerOptions {
 }
 
 export interface RunningServer {
+  /** 0 where it could not be started. */
   pid: number;
   process: ChildProcess;
   /** Resolves with what ended it. */
   exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
   /** SIGTERM, then SIGKILL after `killMs`. */
   stop(killMs?: number): Promise<void>;
+}
+
+/** A server that was started and may still be loading its store. */
+export interface LaunchedServer extends RunningServer {
+  /**
+   * Resolves once it takes connections; rejects with PORT_IN_USE, or NATS_MISSING with the last lines of its log, where it
+   * ends before. One that is not ready in time is ended.
+   */
+  ready: Promise<void>;
 }
 
 /** The first line that a NATS server sends, parsed; null where nobody answers like one. */
@@ -48,11 +58,10 @@ export function readServerInfo(listen: Listen, timeoutMs = 1000): Promise<Record
 }
 
 /**
- * Starts nats-server and waits until it takes connections. It runs in a process group of its own, so that
- * a terminal's Ctrl-C reaches only the supervisor, which stops it last. PORT_IN_USE, or NATS_MISSING with the
- * last lines of its log, where it ends before it is ready.
+ * Starts nats-server. It runs in a process group of its own, so that a terminal's Ctrl-C reaches only the supervisor, which
+ * stops it last.
  */
-export async function startServer(options: ServerOptions): Promise<RunningServer> {
+export function launchServer(options: ServerOptions): LaunchedServer {
   const child = spawn(options.binary, ['-c', options.configuration], {
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -72,16 +81,21 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   void exited.then(() => {
     running = false;
   });
-  const deadline = Date.now() + (options.readyMs ?? 60_000);
-  while (running) {
-    if ((await readServerInfo(options.listen)) !== null && running) break;
-    if (Date.now() > deadline) {
-      child.kill('SIGKILL');
-      await exited;
+  const waitReady = async () => {
+    const deadline = Date.now() + (options.readyMs ?? 60_000);
+    while (running) {
+      if ((await readServerInfo(options.listen)) !== null && running) return;
+      if (Date.now() > deadline) {
+        child.kill('SIGKILL');
+        await exited;
+      }
+      await new Promise((resolve) => setTimeout(resolve, 20));
     }
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  if (!running || child.pid === undefined) throw await failure(stderr, options);
+    throw await failure(stderr, options);
+  };
+  const ready = waitReady();
+  // Whoever only wants to know its end may leave this alone.
+  ready.catch(() => undefined);
   const stop = async (killMs = 10_000) => {
     if (!running) return;
     child.kill('SIGTERM');
@@ -89,7 +103,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await exited;
     clearTimeout(timer);
   };
-  return { pid: child.pid, process: child, exited, stop };
+  return { pid: child.pid ?? 0, process: child, exited, ready, stop };
+}
+
+/** Starts nats-server and waits until it takes connections; PORT_IN_USE or NATS_MISSING as `LaunchedServer.ready`. */
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const server = launchServer(options);
+  await server.ready;
+  return server;
 }
 
 async function failure(stderr: string, options: ServerOptions): Promise<AppError> {

@@ -11,31 +11,54 @@ export interface House {
   services: Service[];
   control: Control | null;
   demo: { stop(): Promise<void> } | null;
+  /** False while run/supervisor.json could not be written. */
+  recorded: boolean;
 }
 
 export function emptyHouse(home: string): House {
-  return { home, nats: null, services: [], control: null, demo: null };
+  return { home, nats: null, services: [], control: null, demo: null, recorded: true };
 }
 
 function processes(house: House): Supervised[] {
   return [...house.services.map(({ supervised }) => supervised), ...(house.nats ? [house.nats] : [])];
 }
 
-/** Writes down who runs, for the next supervisor should this one be killed. */
-export function recordHouse(house: House): void {
-  recordProcesses(
-    house.home,
-    processes(house).flatMap(({ name, pid }) => (pid === null ? [] : [{ name, pid }])),
-  );
+/**
+ * Writes down who runs, for the next supervisor should this one be killed. Never throws: without the record (a full disk) only
+ * that next start has less to go by, and this is said once.
+ */
+export function recordHouse(house: House, say: (text: string) => void): void {
+  const running = processes(house).flatMap(({ name, pid }) => (pid === null ? [] : [{ name, pid }]));
+  try {
+    recordProcesses(house.home, running);
+    house.recorded = true;
+  } catch (error) {
+    if (house.recorded)
+      say(`who runs could not be recorded: ${error instanceof Error ? error.message : String(error)}`);
+    house.recorded = false;
+  }
 }
 
-/** Stops all in order, nats-server last; each gets `graceMs` before it is killed. */
-export async function stopHouse(house: House, graceMs: number): Promise<void> {
-  for (const { supervised } of house.services) await supervised.stop(graceMs);
-  await house.control?.close();
-  await house.demo?.stop();
-  await house.nats?.stop(graceMs);
-  recordHouse(house);
+/** Stops all in order, nats-server last, whatever happens to one of them; each gets `graceMs` before it is killed. */
+export async function stopHouse(house: House, graceMs: number, say: (text: string) => void): Promise<void> {
+  const parts: (() => Promise<void> | undefined)[] = [
+    ...house.services.map(
+      ({ supervised }) =>
+        () =>
+          supervised.stop(graceMs),
+    ),
+    () => house.control?.close(),
+    () => house.demo?.stop(),
+    () => house.nats?.stop(graceMs),
+  ];
+  for (const stop of parts) {
+    try {
+      await stop();
+    } catch (error) {
+      say(`a part did not stop in order: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  recordHouse(house, say);
 }
 
 /** Ends all at once. */

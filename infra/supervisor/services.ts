@@ -32,7 +32,7 @@ export interface Service {
 }
 
 function service(name: string, vaults: readonly string[], options: ServicesOptions): Service {
-  const log = new LogFile(join(options.home, 'logs', `${name}.log`));
+  const log = new LogFile(join(options.home, 'logs', `${name}.log`), { say: options.say });
   let warning = '';
   // One malloc arena instead of one a thread: about 4 MiB less a process at rest.
   const memory = { MALLOC_ARENA_MAX: '1' };
@@ -45,7 +45,7 @@ function service(name: string, vaults: readonly string[], options: ServicesOptio
     readyMs: 60_000,
     say: options.say,
     changed: options.changed,
-    launch: async () =>
+    launch: () =>
       launchService({
         name,
         entry: join(options.dist, `${name}.mjs`),

@@ -1,7 +1,8 @@
 export interface StopSignals {
   /** Resolves with the first reason to stop: a signal, or a request. */
   readonly stopped: Promise<string>;
-  readonly stopping: boolean;
+  /** Aborted at that moment. */
+  readonly signal: AbortSignal;
   request(reason: string): void;
   dispose(): void;
 }
@@ -15,28 +16,28 @@ export function stopSignals(force: () => void): StopSignals {
   const stopped = new Promise<string>((resolve) => {
     resolveStopped = resolve;
   });
-  let stopping = false;
+  const controller = new AbortController();
+  const { signal } = controller;
   let firstAt = 0;
   const request = (reason: string) => {
-    if (!stopping) firstAt = Date.now();
-    stopping = true;
+    if (signal.aborted) return;
+    firstAt = Date.now();
     resolveStopped(reason);
+    controller.abort();
   };
-  const onSignal = (signal: NodeJS.Signals) => {
+  const onSignal = (name: NodeJS.Signals) => {
     // One Ctrl-C comes twice: from the terminal, and from npm, which passes it on.
-    if (stopping && signal === 'SIGINT' && Date.now() - firstAt > 500) force();
-    else request(signal);
+    if (signal.aborted && name === 'SIGINT' && Date.now() - firstAt > 500) force();
+    else request(name);
   };
-  const signals: NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
-  for (const signal of signals) process.on(signal, onSignal);
+  const names: NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+  for (const name of names) process.on(name, onSignal);
   return {
     stopped,
-    get stopping() {
-      return stopping;
-    },
+    signal,
     request,
     dispose: () => {
-      for (const signal of signals) process.off(signal, onSignal);
+      for (const name of names) process.off(name, onSignal);
     },
   };
 }

@@ -46,6 +46,8 @@ class Stopped extends Error {
 export async function supervise(options: SuperviseOptions): Promise<void> {
   const settings = readSettings(options.env);
   const { home, timings } = settings;
+  // A terminal that went away, or a full disk under a redirected output, must not end the house.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   for (const name of ['', 'run', 'logs', 'nats']) await mkdir(join(home, name), { recursive: true, mode: 0o700 });
   const house = emptyHouse(home);
   const signals = stopSignals(() => {
@@ -72,7 +74,7 @@ export async function supervise(options: SuperviseOptions): Promise<void> {
     if (!(error instanceof Stopped)) throw error;
     say('stopping');
   } finally {
-    await stopHouse(house, timings.drainMs + 5000);
+    await stopHouse(house, timings.drainMs + 5000, say);
     await lock.release();
     signals.dispose();
   }
@@ -94,7 +96,7 @@ async function startHouse(
     });
     return Promise.race([work, stopped]);
   };
-  const changed = () => recordHouse(house);
+  const changed = () => recordHouse(house, say);
   const token = await ownerToken(home);
   const master = await masterKey(home, options.env);
   const http = await settlePort(settings.http, 'ROOKERY_HTTP');
@@ -122,7 +124,7 @@ async function startHouse(
   const { ROOKERY_MASTER_KEY: _stays, ...inherited } = options.env;
   const env = { ...inherited, ROOKERY_HOME: home, ROOKERY_NATS_URL: url, ROOKERY_HTTP: formatListen(http) };
   const { dist, oneProcess } = options;
-  await options.step('provision', () => unlessStopped(provisionHome(dist, env)));
+  await options.step('provision', () => unlessStopped(provisionHome(dist, env, signals.signal)));
 
   house.services = servicesOf({ dist, home, oneProcess, master, env, ...shared });
   await options.step('services', async () => {

@@ -8,7 +8,7 @@ class Script {
   end: (exit: Exit) => void = () => {};
   becomeReady: () => void = () => {};
 
-  launch = async (): Promise<Launched> => {
+  launch = (): Launched => {
     this.launches += 1;
     const exited = new Promise<Exit>((resolve) => {
       this.end = resolve;
@@ -26,12 +26,12 @@ class Script {
 
 const tick = (ms = 5) => new Promise((resolve) => setTimeout(resolve, ms));
 
-function supervised(script: Script, said: string[] = []): Supervised {
+function supervised(script: Script, said: string[] = [], changed: () => void = () => {}): Supervised {
   return new Supervised({
     name: 'agent',
     launch: script.launch,
     say: (text) => said.push(text),
-    changed: () => {},
+    changed,
     baseMs: 1,
     capMs: 4,
     firstAttempts: 3,
@@ -127,4 +127,71 @@ it('restarts without a wait when asked to', async () => {
   expect(script.launches).toBe(2);
   expect(said).toEqual([]);
   await process.stop(100);
+});
+
+it('restarts at once only the process that it was asked for', async () => {
+  const script = new Script();
+  const said: string[] = [];
+  const process = await running(script, said);
+  script.end({ code: 1, signal: null });
+  await Promise.resolve();
+  // It waits for its next start: this only cuts the wait short.
+  while (process.pid !== null) await Promise.resolve();
+  await process.restart(100);
+  await tick();
+  expect(script.launches).toBe(2);
+  script.end({ code: 1, signal: null });
+  await tick();
+  expect(said).toHaveLength(2);
+  await process.stop(100);
+});
+
+it('can be stopped while it is not ready yet, and says so to whoever waits for it', async () => {
+  const script = new Script();
+  const process = supervised(script);
+  const started = process.start().catch((error: Error) => error.message);
+  await process.stop(100);
+  expect(await started).toBe('agent was stopped');
+  expect(script).toMatchObject({ launches: 1, stops: 1 });
+  expect(process).toMatchObject({ state: 'stopped', pid: null });
+});
+
+it('can be killed from its first moment on', async () => {
+  const script = new Script();
+  const process = supervised(script);
+  const started = process.start().catch((error: Error) => error.message);
+  process.kill();
+  expect(await started).toBe('agent was stopped');
+  await tick();
+  expect(process.pid).toBeNull();
+});
+
+it('keeps its process where the record of who runs cannot be written', async () => {
+  const script = new Script();
+  const said: string[] = [];
+  const process = supervised(script, said, () => {
+    throw new Error('no space left on device');
+  });
+  const started = process.start();
+  script.becomeReady();
+  await started;
+  expect(process.pid).toBe(1001);
+  script.end({ code: 1, signal: null });
+  await tick(20);
+  expect(script.launches).toBe(2);
+  expect(process.pid).toBe(1002);
+  expect(said[0]).toContain('no space left on device');
+  await process.stop(100);
+});
+
+it('says what kept a process from serving rather than how it ended', async () => {
+  const script = new Script();
+  const started = supervised(script)
+    .start()
+    .catch((error: Error) => error.message);
+  for (let round = 0; round < 3; round += 1) {
+    script.end({ code: 1, signal: null, reason: 'did not start: its store is damaged' });
+    await tick(10);
+  }
+  expect(await started).toBe('agent did not start: its store is damaged');
 });

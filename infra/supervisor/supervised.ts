@@ -3,6 +3,8 @@ import { afterFailure, type BackoffState, backoffTimings, isFailing, noFailures 
 export interface Exit {
   code: number | null;
   signal: NodeJS.Signals | null;
+  /** What kept it from serving, where more is known than how it ended. */
+  reason?: string;
 }
 
 /** A started process, as the supervisor sees it. */
@@ -20,7 +22,8 @@ export type SupervisedState = 'starting' | 'running' | 'waiting' | 'failing' | '
 
 export interface SupervisedOptions {
   name: string;
-  launch(): Promise<Launched>;
+  /** Starts it and returns at once, so that it can be ended at any time; throws where it cannot be started. */
+  launch(): Launched;
   say(text: string): void;
   /** Called after each start and end, to record who runs. */
   changed(): void;
@@ -35,7 +38,10 @@ export interface SupervisedOptions {
 /** Exit code of a service whose settings are invalid or whose port is taken: trying again changes nothing. */
 const configurationExit = 78;
 
-const failureText = ({ code, signal }: Exit): string => (signal ? `ended by ${signal}` : `ended with code ${code}`);
+const failureText = ({ code, signal, reason }: Exit): string =>
+  reason ?? (signal ? `ended by ${signal}` : `ended with code ${code}`);
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Keeps one process running: starts it again with a doubling wait whenever it ends without being told to. */
 export class Supervised {
@@ -63,6 +69,7 @@ export class Supervised {
   /** Starts it and keeps it running; resolves at its first readiness, rejects where that does not come. */
   start(): Promise<void> {
     this.#wanted = true;
+    this.#atOnce = false;
     const ready = new Promise<void>((resolve, reject) => {
       const timer = setTimeout(
         () => this.#giveUp(`is not ready after ${this.#options.readyMs / 1000} s`),
@@ -78,14 +85,13 @@ export class Supervised {
         reject: (reason) => settle(() => reject(new Error(`${this.name} ${reason}`))),
       };
     });
-    this.#loop = this.#run();
+    this.#loop = this.#run().catch((error: unknown) => this.#giveUp(messageOf(error)));
     return ready;
   }
 
-  /** Ends it for good. */
+  /** Ends it for good; a `start` that still waits is rejected. */
   async stop(graceMs: number): Promise<void> {
-    this.#wanted = false;
-    this.#wake();
+    this.#unwant('was stopped');
     await this.#current?.stop(graceMs);
     await this.#loop;
     this.state = 'stopped';
@@ -93,34 +99,49 @@ export class Supervised {
 
   /** Ends it at once, for a person who will not wait. */
   kill(): void {
-    this.#wanted = false;
-    this.#wake();
+    this.#unwant('was stopped');
     this.#current?.kill();
   }
 
-  /** Ends it, so that the loop starts it again at once (its program changed). */
+  /** Ends it, so that the loop starts it again at once (its program changed); one that waits for its next start gets it now. */
   async restart(graceMs: number): Promise<void> {
+    if (this.#current === null) {
+      this.#wake();
+      return;
+    }
     this.#atOnce = true;
-    this.#wake();
-    await this.#current?.stop(graceMs);
+    await this.#current.stop(graceMs);
   }
 
   #giveUp(reason: string): void {
+    this.#unwant(reason);
+    this.#current?.kill();
+  }
+
+  #unwant(reason: string): void {
     this.#wanted = false;
     this.#wake();
-    this.#current?.kill();
     this.#first?.reject(reason);
   }
 
+  /** A record that cannot be written must not end what it is about. */
+  #changed(): void {
+    try {
+      this.#options.changed();
+    } catch (error) {
+      this.#options.say(`${this.name}: who runs could not be recorded (${messageOf(error)})`);
+    }
+  }
+
   async #run(): Promise<void> {
-    const { baseMs, capMs, say, changed } = this.#options;
+    const { baseMs, capMs, say } = this.#options;
     const timings = { ...backoffTimings, baseMs, capMs };
     while (this.#wanted) {
       this.state = 'starting';
       const startedAt = Date.now();
       const end = await this.#once();
       this.#current = null;
-      changed();
+      this.#changed();
       if (!this.#wanted) return;
       this.restarts += 1;
       if (this.#atOnce) {
@@ -144,10 +165,9 @@ export class Supervised {
 
   async #once(): Promise<{ reason: string; hopeless: boolean }> {
     try {
-      const launched = await this.#options.launch();
+      const launched = this.#options.launch();
       this.#current = launched;
-      this.#options.changed();
-      if (!this.#wanted) void launched.stop(0);
+      this.#changed();
       void launched.ready.then(() => {
         if (this.#current !== launched) return;
         this.state = 'running';
@@ -156,7 +176,7 @@ export class Supervised {
       const exit = await launched.exited;
       return { reason: failureText(exit), hopeless: exit.code === configurationExit };
     } catch (error) {
-      return { reason: error instanceof Error ? error.message : String(error), hopeless: false };
+      return { reason: messageOf(error), hopeless: false };
     }
   }
 

@@ -39,7 +39,9 @@ export function watchSources(
     }, 150);
   };
   const watchers = ['protocol', 'libs', 'apps', 'infra'].map((folder) =>
-    watch(join(root, folder), { recursive: true }, onChange(folder)),
+    watch(join(root, folder), { recursive: true }, onChange(folder)).on('error', (error) =>
+      say(`${folder} is no longer watched: ${error.message}`),
+    ),
   );
   return {
     close: () => {
