@@ -15,4 +15,4 @@ export { type HomeLock, lockHome } from './home-lock.ts';
 export { createLogger, type Logger, logError } from './logger.ts';
 export { commandOf, endProcess, identify, isAlive, type ProcessIdentity } from './process-identity.ts';
 export { projectorEntry } from './projector-entry.ts';
-export { runService } from './run.ts';
+export { runService, runServices, type ServicePart } from './run.ts';

@@ -1,7 +1,13 @@
 import { mkdirSync } from 'node:fs';
 import { type AppError, toAppError } from '@rookery/protocol';
-import { readServiceConfig, type ServiceName, type StartService } from './config.ts';
-import { logError } from './logger.ts';
+import {
+  type RunningService,
+  readServiceConfig,
+  type ServiceConfig,
+  type ServiceName,
+  type StartService,
+} from './config.ts';
+import { createLogger, logError } from './logger.ts';
 
 /** Longer than the longest orderly stop: after that the process ends itself. */
 const STOP_EXTRA_MS = 5000;
@@ -11,47 +17,72 @@ const EXIT_CONFIGURATION = 78;
 const exitCode = ({ code }: AppError): number =>
   code === 'CONFIG_INVALID' || code === 'PORT_IN_USE' ? EXIT_CONFIGURATION : 1;
 
-/**
- * Runs a service as this process: starts it, tells the supervisor when it is ready, stops it on SIGTERM, SIGINT or when
- * the supervisor is gone, and ends with 0; a failed start or an unexpected error ends with 1, an invalid setting or a taken port with 78.
- */
-export async function runService(service: ServiceName, start: StartService): Promise<void> {
-  let stopping = false;
-  let config: ReturnType<typeof readServiceConfig>;
+/** A service of a process. */
+export type ServicePart = readonly [ServiceName, StartService];
+
+function readConfigs(name: string, parts: readonly ServicePart[]): { config: ServiceConfig; start: StartService }[] {
   try {
-    config = readServiceConfig(service, process.env);
-    mkdirSync(config.folder, { recursive: true, mode: 0o700 });
+    return parts.map(([service, start]) => {
+      const config = readServiceConfig(service, process.env);
+      mkdirSync(config.folder, { recursive: true, mode: 0o700 });
+      return { config, start };
+    });
   } catch (error) {
-    process.stderr.write(`${service}: ${toAppError(error).message}\n`);
+    process.stderr.write(`${name}: ${toAppError(error).message}\n`);
     process.exit(exitCode(toAppError(error)));
   }
-  const { log, timings } = config;
-  const fail = (message: string) => (error: unknown) => {
-    logError(log, message, toAppError(error));
-    log.flush();
-    process.exit(exitCode(toAppError(error)));
-  };
+}
+
+/**
+ * Runs services as this process: starts them side by side, tells the supervisor when all are ready, stops them one after the
+ * other in the given order on SIGTERM, SIGINT or when the supervisor is gone, and ends with 0. A failed start or an
+ * unexpected error ends with 1, an invalid setting or a taken port with 78, a stop that takes too long with 1.
+ */
+export async function runServices(name: string, parts: readonly ServicePart[]): Promise<void> {
+  const services = readConfigs(name, parts);
+  const first = services[0]?.config;
+  if (first === undefined) throw new Error('a process without a service');
+  // What cannot be laid to one of several services is logged as of the whole.
+  const log = services.length === 1 ? first.log : createLogger(name, first.instance, process.env);
+  const fail =
+    (message: string, own = log) =>
+    (error: unknown): never => {
+      logError(own, message, toAppError(error));
+      own.flush();
+      process.exit(exitCode(toAppError(error)));
+    };
   process.on('uncaughtException', fail('unexpected error'));
   process.on('unhandledRejection', fail('unhandled rejection'));
-  const starting = start(config);
-  const stop = (reason: string) => {
+  const starting = services.map(async ({ config, start }): Promise<RunningService> => {
+    try {
+      const running = await start(config);
+      config.log.info({ version: config.version }, 'started');
+      return running;
+    } catch (error) {
+      return fail('start failed', config.log)(error);
+    }
+  });
+  let stopping = false;
+  const stop = async (reason: string) => {
     if (stopping) return;
     stopping = true;
     log.info({ reason }, 'stopping');
-    setTimeout(() => process.exit(1), timings.drainMs + STOP_EXTRA_MS).unref();
-    void starting
-      .then((running) => running.stop())
-      .then(() => process.exit(0))
-      .catch(fail('stop failed'));
+    setTimeout(() => process.exit(1), first.timings.drainMs + STOP_EXTRA_MS).unref();
+    try {
+      for (const running of starting) await (await running).stop();
+      process.exit(0);
+    } catch (error) {
+      fail('stop failed')(error);
+    }
   };
-  process.on('SIGTERM', () => stop('SIGTERM'));
-  process.on('SIGINT', () => stop('SIGINT'));
-  process.on('disconnect', () => stop('supervisor gone'));
-  try {
-    await starting;
-    log.info({ version: config.version }, 'started');
-    process.send?.({ type: 'ready' });
-  } catch (error) {
-    fail('start failed')(error);
-  }
+  process.on('SIGTERM', () => void stop('SIGTERM'));
+  process.on('SIGINT', () => void stop('SIGINT'));
+  process.on('disconnect', () => void stop('supervisor gone'));
+  await Promise.all(starting);
+  process.send?.({ type: 'ready' });
+}
+
+/** Runs one service as this process, see `runServices`. */
+export function runService(service: ServiceName, start: StartService): Promise<void> {
+  return runServices(service, [[service, start]]);
 }
