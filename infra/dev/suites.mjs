@@ -1,4 +1,5 @@
 // What tests need beyond Node, and where it is on this machine.
+import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
@@ -40,6 +41,18 @@ const parts = [
     suites: ['tests/**/*.bwrap.test.ts'],
     get: 'apt-get install bubblewrap',
   },
+  {
+    name: 'mount namespaces',
+    variable: 'ROOKERY_TEST_UNSHARE',
+    programs: ['unshare'],
+    // A container often has the program and not the right.
+    works: (path) => {
+      const flags = process.getuid?.() === 0 ? '-m' : '-rm';
+      return spawnSync(path, [flags, 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'], { stdio: 'ignore' }).status === 0;
+    },
+    suites: ['tests/**/*.tmpfs.test.ts'],
+    get: 'a Linux that lets this user make a mount namespace',
+  },
 ];
 
 /** Splits the parts into those that are here (with their paths) and those that are missing. */
@@ -49,7 +62,7 @@ export function findParts(env = process.env) {
   for (const part of parts) {
     const given = env[part.variable];
     const path = given ? (existsSync(given) ? given : null) : onPath(part.programs, env);
-    if (path === null) missing.push(part);
+    if (path === null || part.works?.(path) === false) missing.push(part);
     else found.push({ ...part, path });
   }
   return { found, missing };

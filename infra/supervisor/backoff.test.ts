@@ -19,10 +19,21 @@ it('starts again from 100 ms once it was up for 30 s', () => {
 it('is failing from the fifth failure within a minute, and no longer when they are spread', () => {
   const times = (gap: number) =>
     [0, 1, 2, 3, 4].reduce((state, index) => afterFailure(state, index * gap, 0), noFailures);
-  expect(isFailing(times(1000))).toBe(true);
-  expect(isFailing(times(14_999))).toBe(true);
-  expect(isFailing(times(15_000))).toBe(false);
-  expect(isFailing([0, 1, 2, 3].reduce((state, at) => afterFailure(state, at, 0), noFailures))).toBe(false);
+  expect(isFailing(times(1000), 4000)).toBe(true);
+  expect(isFailing(times(14_999), 4 * 14_999)).toBe(true);
+  expect(isFailing(times(15_000), 4 * 15_000)).toBe(false);
+  expect(
+    isFailing(
+      [0, 1, 2, 3].reduce((state, at) => afterFailure(state, at, 0), noFailures),
+      4,
+    ),
+  ).toBe(false);
+});
+
+it('is no longer failing once a minute went by without enough failures', () => {
+  const state = [0, 1, 2, 3, 4].reduce((before, at) => afterFailure(before, at, 0), noFailures);
+  expect(isFailing(state, 59_999)).toBe(true);
+  expect(isFailing(state, 60_000)).toBe(false);
 });
 
 it('uses the waits of the architecture', () => {

@@ -37,7 +37,7 @@ export function afterFailure(
   return { delayMs, failedAt: [...state.failedAt.filter((at) => now - at < timings.windowMs), now] };
 }
 
-/** True from the fifth failure within a minute: said aloud, while restarts go on. */
-export function isFailing(state: BackoffState, timings: BackoffTimings = backoffTimings): boolean {
-  return state.failedAt.length >= timings.failures;
+/** True from the fifth failure within the minute before `now`: said aloud, while restarts go on. */
+export function isFailing(state: BackoffState, now: number, timings: BackoffTimings = backoffTimings): boolean {
+  return state.failedAt.filter((at) => now - at < timings.windowMs).length >= timings.failures;
 }

@@ -1,3 +1,5 @@
+import type { HouseStatus } from '@rookery/protocol';
+import type { Storage } from '@rookery/service';
 import type { Control } from './control.ts';
 import { recordProcesses } from './leftovers.ts';
 import type { Service } from './services.ts';
@@ -10,17 +12,34 @@ export interface House {
   /** In the order in which they stop. */
   services: Service[];
   control: Control | null;
+  storage: Storage | null;
+  /** Of the own nats-server. */
+  writes: { stop(): Promise<void> } | null;
   demo: { stop(): Promise<void> } | null;
   /** False while run/supervisor.json could not be written. */
   recorded: boolean;
 }
 
 export function emptyHouse(home: string): House {
-  return { home, nats: null, services: [], control: null, demo: null, recorded: true };
+  return { home, nats: null, services: [], control: null, storage: null, writes: null, demo: null, recorded: true };
 }
 
 function processes(house: House): Supervised[] {
   return [...house.services.map(({ supervised }) => supervised), ...(house.nats ? [house.nats] : [])];
+}
+
+/** What `runtime.status` answers. */
+export function houseStatus(house: House): HouseStatus {
+  return {
+    processes: processes(house).map(({ name, state, failing, restarts, pid }) => ({
+      name,
+      state,
+      failing,
+      restarts,
+      pid,
+    })),
+    storage: { freeBytes: house.storage?.freeBytes() ?? null, low: (house.storage?.refusal() ?? null) !== null },
+  };
 }
 
 /**
@@ -42,6 +61,7 @@ export function recordHouse(house: House, say: (text: string) => void): void {
 /** Stops all in order, nats-server last, whatever happens to one of them; each gets `graceMs` before it is killed. */
 export async function stopHouse(house: House, graceMs: number, say: (text: string) => void): Promise<void> {
   const parts: (() => Promise<void> | undefined)[] = [
+    () => house.writes?.stop(),
     ...house.services.map(
       ({ supervised }) =>
         () =>
@@ -51,6 +71,7 @@ export async function stopHouse(house: House, graceMs: number, say: (text: strin
     () => house.demo?.stop(),
     () => house.nats?.stop(graceMs),
   ];
+  house.storage?.stop();
   for (const stop of parts) {
     try {
       await stop();

@@ -12,6 +12,7 @@ it('has the documented defaults', () => {
     natsUrl: null,
     replicas: 1,
     slot: 0,
+    storageLowBytes: 256 * 1024 * 1024,
     timings: productionTimings,
   });
 });

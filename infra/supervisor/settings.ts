@@ -1,6 +1,6 @@
 import { type Listen, parseListen } from '@rookery/nats';
 import { AppError, type Timings } from '@rookery/protocol';
-import { homeFolder, integerSetting, timingsFrom } from '@rookery/service';
+import { homeFolder, integerSetting, storageLowBytes, timingsFrom } from '@rookery/service';
 
 export interface SupervisorSettings {
   home: string;
@@ -10,6 +10,8 @@ export interface SupervisorSettings {
   natsUrl: string | null;
   replicas: number;
   slot: number;
+  /** Free disk space below which it says that there is little left, in bytes. */
+  storageLowBytes: number;
   timings: Timings;
 }
 
@@ -46,6 +48,7 @@ export function readSettings(env: NodeJS.ProcessEnv = process.env): SupervisorSe
     natsUrl: natsUrls(env.ROOKERY_NATS_URL),
     replicas: replicasOf(env),
     slot: integerSetting(env, 'ROOKERY_SLOT', 0, 0, 99),
+    storageLowBytes: storageLowBytes(env),
     timings: timingsFrom(env),
   };
 }

@@ -2,10 +2,10 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { finishRestore } from '@rookery/backup';
 import { formatListen, formatVersion, obtainServer, settlePort } from '@rookery/nats';
-import { lockHome } from '@rookery/service';
+import { lockHome, watchStorage } from '@rookery/service';
 import { serveControl } from './control.ts';
 import { hostDemo } from './demo.ts';
-import { emptyHouse, type House, killHouse, recordHouse, stopHouse } from './house.ts';
+import { emptyHouse, type House, houseStatus, killHouse, recordHouse, stopHouse } from './house.ts';
 import { endLeftovers } from './leftovers.ts';
 import { superviseNats, writeNatsFiles } from './nats-process.ts';
 import { openLink } from './open-link.ts';
@@ -15,6 +15,7 @@ import { servicesOf, startServices } from './services.ts';
 import { readSettings, type SupervisorSettings } from './settings.ts';
 import { type StopSignals, stopSignals } from './stop-signals.ts';
 import { watchSources } from './watch-sources.ts';
+import { watchWrites } from './watch-writes.ts';
 
 export interface SuperviseOptions {
   /** Folder of the checkout, which is watched. */
@@ -102,6 +103,14 @@ async function startHouse(
   const http = await settlePort(settings.http, 'ROOKERY_HTTP');
   const shared = { say, changed, baseMs: settings.timings.restartBaseMs, capMs: settings.timings.restartCapMs };
 
+  house.storage = await watchStorage({
+    home,
+    lowBytes: settings.storageLowBytes,
+    lookMs: settings.timings.storageLookMs,
+    onChange: (refusal) => say(refusal === null ? 'there is disk space again' : `${refusal.code}: ${refusal.message}`),
+  });
+  const storage = house.storage;
+
   let natsUrl = settings.natsUrl;
   if (natsUrl === null) {
     let binary = '';
@@ -111,10 +120,15 @@ async function startHouse(
       return `${formatVersion(found.version)} (${found.origin})`;
     });
     const listen = await settlePort(settings.nats, 'ROOKERY_NATS');
-    natsUrl = `nats://${formatListen(listen)}`;
+    const ownUrl = `nats://${formatListen(listen)}`;
+    natsUrl = ownUrl;
     await options.step('nats', async () => {
-      house.nats = await superviseNats({ home, binary, listen, ...shared });
-      await unlessStopped(house.nats.start());
+      const nats = await superviseNats({ home, binary, listen, ...shared });
+      house.nats = nats;
+      await unlessStopped(nats.start());
+      const restart = () => nats.restart(settings.timings.drainMs);
+      const { storageLookMs: lookMs } = settings.timings;
+      house.writes = watchWrites({ home, natsUrl: ownUrl, storage, lookMs, restart, say });
       return `listens on ${formatListen(listen)}`;
     });
   } else {
@@ -126,10 +140,11 @@ async function startHouse(
   const { dist, oneProcess } = options;
   await options.step('provision', () => unlessStopped(provisionHome(dist, env, signals.signal)));
 
+  const control = { home, natsUrl: url, requestStop: signals.request, status: () => houseStatus(house) };
   house.services = servicesOf({ dist, home, oneProcess, master, env, ...shared });
   await options.step('services', async () => {
     house.demo = await hostDemo(home);
-    house.control = await unlessStopped(serveControl({ home, natsUrl: url }, signals.request));
+    house.control = await unlessStopped(serveControl(control));
     await unlessStopped(startServices(house.services));
     return oneProcess ? 'five in one process' : `${house.services.length} processes`;
   });

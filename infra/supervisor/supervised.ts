@@ -66,6 +66,11 @@ export class Supervised {
     return this.#current?.pid ?? null;
   }
 
+  /** True while it ended so often of late that starting it again does not seem to help; it is tried all the same. */
+  get failing(): boolean {
+    return isFailing(this.#backoff, Date.now());
+  }
+
   /** Starts it and keeps it running; resolves at its first readiness, rejects where that does not come. */
   start(): Promise<void> {
     this.#wanted = true;
@@ -155,7 +160,7 @@ export class Supervised {
         this.#giveUp(end.reason);
         return;
       }
-      const failing = isFailing(this.#backoff, timings);
+      const failing = this.failing;
       this.state = failing ? 'failing' : 'waiting';
       const loud = failing ? ` (failing: ${count} times within a minute; it goes on trying)` : '';
       say(`${this.name} ${end.reason}; starting it again in ${this.#backoff.delayMs} ms${loud}`);

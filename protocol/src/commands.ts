@@ -24,6 +24,20 @@ export type CommandReply<T = unknown> =
   | { ok: true; result: T; seq?: number }
   | { ok: false; error: { code: string; message: string; retry: string; details?: Record<string, unknown> } };
 
+/** Result of `cmd.supervisor.any.runtime.status`: what the supervisor has running, and the disk space of its home. */
+export interface HouseStatus {
+  processes: {
+    name: string;
+    state: 'starting' | 'running' | 'waiting' | 'failing' | 'stopped';
+    /** It ended again and again within the last minute. */
+    failing: boolean;
+    /** Starts after the first one. */
+    restarts: number;
+    pid: number | null;
+  }[];
+  storage: { freeBytes: number | null; low: boolean };
+}
+
 /** Parameters of `cmd.tool.<runner>.invoke`. */
 export const toolInvokeSchema = z.strictObject({
   itemId: idSchema,

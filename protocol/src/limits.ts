@@ -64,6 +64,8 @@ export const limits = {
   processCommandChars: 32_768,
   hookBodyBytes: 256 * 1024,
   deliveryIdChars: 200,
+  /** Free disk space of a home below which no turn is taken or started, in MiB; ROOKERY_STORAGE_LOW_MIB replaces it. */
+  storageLowMiB: 256,
 } as const;
 
 /** Waits in milliseconds with their production values; tests replace them through ROOKERY_TIMINGS. */
@@ -96,6 +98,8 @@ export const productionTimings = {
   outboxRetryBaseMs: 1000,
   outboxRetryCapMs: 60_000,
   canaryMs: 2000,
+  /** Between two looks at the free disk space, and at whether nats-server can write. */
+  storageLookMs: 5000,
   processTerminateMs: 6000,
   processDrainMs: 2000,
   processSnapshotMs: 250,

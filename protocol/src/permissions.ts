@@ -85,15 +85,10 @@ export const permissions: UserPermissions[] = [
   user(
     'provision',
     'creates and verifies streams, buckets and consumers; writes the first keys; copies and restores streams',
-    ['$JS.API.>', '$JS.SNAPSHOT.>', '$KV.config.>', '$KV.tokens.>'],
+    ['$JS.API.>', '$JS.SNAPSHOT.>', '$KV.config.>'],
     [],
   ),
-  user(
-    'supervisor',
-    'starts and stops the services',
-    [...common, ...readBucket('leases'), ...readBucket('presence'), `$JS.API.STREAM.INFO.${JOURNAL}`, '$SRV.>'],
-    ['cmd.supervisor.>'],
-  ),
+  user('supervisor', 'starts and stops the services', [...common, ...readBucket('leases')], ['cmd.supervisor.>']),
   user(
     'gateway',
     'the edge: reads the journal, sends commands, writes configuration and vaults',
@@ -119,6 +114,7 @@ export const permissions: UserPermissions[] = [
       'cmd.tool.*.process.read',
       'cmd.tool.*.process.stop',
       'cmd.supervisor.any.runtime.shutdown',
+      'cmd.supervisor.any.runtime.status',
       '$SRV.>',
     ],
     ['$SRV.>'],
@@ -214,3 +210,5 @@ export const allowResponses = { max: -1, expires: '24h' } as const;
 /** User in the system account: asks the server about itself. */
 export const SYSTEM_USER = 'system';
 export const SYSTEM_ACCOUNT = 'SYS';
+/** Asks a server whether it is well; only the system account may. */
+export const SERVER_HEALTH = '$SYS.REQ.SERVER.PING.HEALTHZ';

@@ -242,7 +242,11 @@ test('health, readiness, figures and status say how it is', async () => {
   expect(status.services.map(({ name, alive }) => `${name} ${alive}`)).toEqual(
     ['gateway', 'agent', 'tool', 'memory', 'channels'].map((name) => `${name} true`),
   );
-  expect(status).toMatchObject({ readiness: { ready: true }, readModel: { state: 'live', quarantined: 0 } });
+  expect(status).toMatchObject({
+    readiness: { ready: true },
+    readModel: { state: 'live', quarantined: 0 },
+    supervisor: null,
+  });
 });
 
 test('without a supervisor there is nothing to shut down', async () => {

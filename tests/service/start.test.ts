@@ -1,9 +1,11 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { connect, nkeyAuthenticator } from '@nats-io/transport-node';
 import { readSeed } from '@rookery/nats';
+import type { HouseStatus } from '@rookery/protocol';
 import { eventually } from '@rookery/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { clearHouse, isRunning, npmStart, type RunningHouse, startScript, temporaryHome } from './running-house.ts';
@@ -130,6 +132,42 @@ describe('a house that runs', { timeout: startMs }, () => {
     await eventually('the gateway to be ready', async () => (await fetch(`${base}/readyz`)).status === 200, {
       timeoutMs: 20_000,
     });
+  });
+
+  it('says in status, figures and doctor which process was started again, and that it is tried all the same', async () => {
+    const token = (await readFile(join(house.home, 'token'), 'utf8')).trim();
+    const authorization = `Bearer ${token}`;
+    const processes = async () => {
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'system.status', params: {} });
+      const headers = { 'content-type': 'application/json', authorization };
+      const reply = await fetch(`${base}/rpc/v1`, { method: 'POST', headers, body });
+      const { result } = (await reply.json()) as { result?: { supervisor: HouseStatus | null } };
+      return result?.supervisor?.processes ?? [];
+    };
+    const memory = async () => (await processes()).find(({ name }) => name === 'memory');
+    const before = await eventually('memory to run', async () => {
+      const found = await memory();
+      return found?.state === 'running' && found;
+    });
+    expect(before.failing).toBe(false);
+    while (!(await memory())?.failing) {
+      const { pid } = (await memory()) ?? {};
+      if (pid) process.kill(pid, 'SIGKILL');
+      await eventually('another process', async () => (await memory())?.pid !== pid, { timeoutMs: 20_000 });
+    }
+    const after = await memory();
+    expect((after?.restarts ?? 0) - before.restarts).toBeGreaterThanOrEqual(4);
+    const figures = await (await fetch(`${base}/metrics`, { headers: { authorization } })).text();
+    expect(figures).toMatch(/^rookery_service_restarts_total\{service="memory"\} [1-9]/m);
+    expect(figures).toMatch(/^rookery_service_failing\{service="memory"\} 1$/m);
+    expect(figures).toMatch(/^rookery_storage_free_bytes \d+$/m);
+    const doctor = spawnSync(process.execPath, ['dist/cli.mjs', 'doctor', '--json'], {
+      encoding: 'utf8',
+      env: { ...process.env, ROOKERY_HOME: house.home, ROOKERY_HTTP: new URL(base).host },
+    });
+    const { findings } = JSON.parse(doctor.stdout) as { findings: { name: string; state: string; found: string }[] };
+    expect(findings).toContainEqual(expect.objectContaining({ name: 'starts of memory', state: 'wrong' }));
+    await eventually('memory to run', async () => (await memory())?.state === 'running', { timeoutMs: 20_000 });
   });
 
   it('stops all in order on SIGTERM and leaves no process', async () => {

@@ -2,7 +2,7 @@ import type { BlobStore, Bus, ConfigView, Liveness } from '@rookery/bus';
 import type { Journal } from '@rookery/journal';
 import type { Timings } from '@rookery/protocol';
 import type { ReadModel } from '@rookery/read-model';
-import type { Logger, ServiceConfig } from '@rookery/service';
+import type { Logger, ServiceConfig, Storage } from '@rookery/service';
 import type { Models } from './models/models.ts';
 import type { Tools } from './tools.ts';
 
@@ -22,4 +22,6 @@ export interface AgentDeps {
   blobs: BlobStore;
   models: Models;
   tools: Tools;
+  /** Free disk space of the home. */
+  storage: Storage;
 }

@@ -2,7 +2,15 @@ import { connectBus, openBlobs, openConfig, serveCommands, startLiveness, verify
 import { openJournal } from '@rookery/journal';
 import { conversationProjection } from '@rookery/kernel';
 import { openReadModel } from '@rookery/read-model';
-import { agentWorkers, logError, projectorEntry, type RunningService, type ServiceConfig } from '@rookery/service';
+import {
+  agentWorkers,
+  logError,
+  projectorEntry,
+  type RunningService,
+  type ServiceConfig,
+  storageLowBytes,
+  watchStorage,
+} from '@rookery/service';
 import { startCanary } from './canary.ts';
 import { runCommands } from './commands/runs.ts';
 import { threadCommands } from './commands/threads.ts';
@@ -16,6 +24,7 @@ import { createTools } from './tools.ts';
 export async function start(config: ServiceConfig): Promise<RunningService> {
   const { log, instance, timings, natsUrl: url, nkeySeed: seed } = config;
   const workers = agentWorkers(config.env);
+  const lowBytes = storageLowBytes(config.env);
   const bus = await connectBus({
     url,
     seed,
@@ -58,6 +67,15 @@ export async function start(config: ServiceConfig): Promise<RunningService> {
     blobs: openBlobs(bus),
     models: await openModels(bus, settings, config),
     tools: createTools(bus, config.env.ROOKERY_RUNNER || 'main', timings),
+    storage: await watchStorage({
+      home: config.home,
+      lowBytes,
+      lookMs: timings.storageLookMs,
+      onChange: (refusal) =>
+        refusal === null
+          ? log.info('there is disk space again: turns start')
+          : logError(log, 'no turn starts until disk space is freed', refusal),
+    }),
   };
   const scheduler = new Scheduler(deps, workers, (steer) => submitLeftSteer(deps, steer));
   const server = await serveCommands(
@@ -79,6 +97,7 @@ export async function start(config: ServiceConfig): Promise<RunningService> {
   return {
     async stop() {
       canary.stop();
+      deps.storage.stop();
       await scheduler.stop();
       await server.stop();
       deps.models.stop();

@@ -1,6 +1,6 @@
 import { announceService, openBlobs, openBucket, openConfig, startLiveness } from '@rookery/bus';
 import { openJournal } from '@rookery/journal';
-import { AppError, toAppError } from '@rookery/protocol';
+import { AppError, type HouseStatus, toAppError } from '@rookery/protocol';
 import type { ReadModelStats } from '@rookery/read-model';
 import { Redactor } from '@rookery/secrets';
 import { logError, type ServiceConfig } from '@rookery/service';
@@ -22,6 +22,7 @@ import { importProviders } from './providers/import-once.ts';
 import { ProviderService } from './providers/provider-service.ts';
 import { SeenSeq } from './rpc/call.ts';
 import { createDispatcher, type Dispatch } from './rpc/dispatcher.ts';
+import { askSupervisor } from './status/ask-supervisor.ts';
 import type { Metrics } from './status/metrics.ts';
 import { type Readiness, readinessOf, systemStatus } from './status/readiness.ts';
 
@@ -42,6 +43,8 @@ export interface Live {
   statelessSeen: SeenSeq;
   journalId: () => string;
   readiness: () => Readiness;
+  /** What the supervisor has running; null where there is none. */
+  house: () => Promise<HouseStatus | null>;
   /** Why requests are refused: the journal that this gateway knew is gone, or cannot be read. */
   failure: () => AppError | null;
   stats: () => ReadModelStats;
@@ -132,12 +135,14 @@ export async function startLive(config: ServiceConfig, metrics: Metrics, isStopp
       lastAppendFailed: journal.failedSince() !== null,
       journalChanged: failure !== null,
     });
+  const house = () => askSupervisor(bus, edge());
   const status = () =>
     systemStatus({
       bus,
       journal,
       stats: () => model.stats(),
       alive: (service) => liveness.list(service),
+      house,
       readiness,
       connections: () => registry.size,
       latestSeq: () => hub.latestSeq,
@@ -177,6 +182,7 @@ export async function startLive(config: ServiceConfig, metrics: Metrics, isStopp
     statelessSeen: new SeenSeq(),
     journalId: () => journalId,
     readiness,
+    house,
     failure: () => failure,
     stats: () => model.stats(),
     async stop() {

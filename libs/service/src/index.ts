@@ -16,3 +16,4 @@ export { createLogger, type Logger, logError } from './logger.ts';
 export { commandOf, endProcess, identify, isAlive, type ProcessIdentity } from './process-identity.ts';
 export { projectorEntry } from './projector-entry.ts';
 export { runService, runServices, type ServicePart } from './run.ts';
+export { type Storage, type StorageOptions, storageLowBytes, watchStorage } from './storage.ts';

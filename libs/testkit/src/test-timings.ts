@@ -18,6 +18,7 @@ export const testTimings: Timings = {
   outboxRetryBaseMs: 100,
   outboxRetryCapMs: 1000,
   canaryMs: 300,
+  storageLookMs: 300,
   publishTimeoutMs: 1500,
   commandTimeoutMs: 8000,
 };

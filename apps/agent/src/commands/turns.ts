@@ -47,6 +47,8 @@ export async function submitTurn(
   }
   const refusal = contentRefusal(content);
   if (refusal !== null) throw new AppError(refusal.refused, { details: refusal.details ?? {} });
+  const low = deps.storage.refusal();
+  if (low !== null) throw low;
   let thread = deps.model.read((db) => threadState(db, world, threadId));
   if (thread === null) {
     await level(deps);

@@ -131,6 +131,7 @@ export class Scheduler {
     if (
       this.#stopping ||
       applyingError(this.#deps.model) !== null ||
+      this.#deps.storage.refusal() !== null ||
       this.#free() <= 0 ||
       this.#tried.has(run.runId) ||
       this.#holders.has(run.runId)

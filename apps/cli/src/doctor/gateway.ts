@@ -1,4 +1,5 @@
-import { AppError } from '@rookery/protocol';
+import { join } from 'node:path';
+import { AppError, type HouseStatus } from '@rookery/protocol';
 import type { ListedModel } from '../choose-model.ts';
 import { gatewayUrl } from '../home.ts';
 import { rpcCall } from '../rpc-call.ts';
@@ -29,11 +30,26 @@ export async function checkGateway(home: string): Promise<Finding[]> {
     return [{ name, state: 'wrong', found: `${url} is not ready: ${ready?.text ?? 'no answer'}`, todo }];
   }
   try {
-    await rpcCall('system.status');
-    return [{ name, state: 'ok', found: `${url}, the token is right` }];
+    const { supervisor } = await rpcCall<{ supervisor: HouseStatus | null }>('system.status');
+    const restarted = supervisor?.processes.filter(({ restarts }) => restarts > 0) ?? [];
+    return [
+      { name, state: 'ok', found: `${url}, the token is right` },
+      ...restarted.map((process) => restartsOf(home, process)),
+    ];
   } catch (error) {
     return [{ name, state: 'wrong', found: reason(error) }];
   }
+}
+
+/** A process that ended without being told to. */
+function restartsOf(home: string, { name, failing, restarts }: HouseStatus['processes'][number]): Finding {
+  const log = name === 'nats-server' ? join(home, 'nats', 'nats.log') : join(home, 'logs', `${name}.log`);
+  return {
+    name: `starts of ${name}`,
+    state: failing ? 'wrong' : 'note',
+    found: `started again ${restarts === 1 ? 'once' : `${restarts} times`}${failing ? ', and fails again and again' : ''}`,
+    todo: `Its log says why: ${log}`,
+  };
 }
 
 /** Whether a model is there to answer. */

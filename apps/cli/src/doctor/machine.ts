@@ -2,11 +2,10 @@ import { constants } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatVersion, locateServer } from '@rookery/nats';
+import { limits } from '@rookery/protocol';
 import { type Finding, reason } from './finding.ts';
 
 const MIB = 1024 * 1024;
-/** Below this new turns are refused. */
-const LOW_MIB = 256;
 const SCARCE_MIB = 1024;
 
 export async function checkNode(): Promise<Finding[]> {
@@ -46,8 +45,9 @@ export async function checkDisk(home: string): Promise<Finding[]> {
   if (info === null) return [];
   const free = Math.floor((info.bavail * info.bsize) / MIB);
   const found = `${free} MiB free`;
-  if (free < LOW_MIB)
-    return [{ name: 'disk', state: 'wrong', found, todo: `Free some: below ${LOW_MIB} MiB no new turn starts.` }];
+  const low = limits.storageLowMiB;
+  if (free < low)
+    return [{ name: 'disk', state: 'wrong', found, todo: `Free some: below ${low} MiB no new turn starts.` }];
   return [{ name: 'disk', state: free < SCARCE_MIB ? 'note' : 'ok', found }];
 }
 

@@ -24,6 +24,7 @@ export function healthRoutes(app: FastifyInstance, context: HttpContext): void {
       queueDepth: live?.registry.queueDepth ?? 0,
       readModel: live?.stats() ?? null,
       ready: live?.readiness().ready ?? false,
+      house: (await live?.house()) ?? null,
     });
     return reply.type('text/plain; version=0.0.4; charset=utf-8').header('cache-control', 'no-store').send(text);
   });

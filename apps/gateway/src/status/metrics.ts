@@ -1,3 +1,4 @@
+import type { HouseStatus } from '@rookery/protocol';
 import type { ReadModelStats } from '@rookery/read-model';
 
 /** Upper bounds of the buckets of request durations, in seconds. */
@@ -14,6 +15,7 @@ export interface Gauges {
   queueDepth: number;
   readModel: ReadModelStats | null;
   ready: boolean;
+  house: HouseStatus | null;
 }
 
 const label = (text: string) => text.replace(/[\\"\n]/g, '_');
@@ -88,6 +90,7 @@ export class Metrics {
         ]),
       );
     }
+    if (gauges.house !== null) lines.push(...houseLines(gauges.house));
     return `${lines.join('\n')}\n`;
   }
 
@@ -106,6 +109,31 @@ export class Metrics {
     }
     return lines;
   }
+}
+
+function houseLines({ processes, storage }: HouseStatus): string[] {
+  const each = (value: (process: HouseStatus['processes'][number]) => number) =>
+    processes.map((process): [string, number] => [`service="${label(process.name)}"`, value(process)]);
+  return [
+    ...metric(
+      'rookery_service_restarts_total',
+      'counter',
+      'Starts of a process after its first one.',
+      each((one) => one.restarts),
+    ),
+    ...metric(
+      'rookery_service_failing',
+      'gauge',
+      'Whether a process ends again and again.',
+      each((one) => (one.failing ? 1 : 0)),
+    ),
+    ...metric(
+      'rookery_storage_free_bytes',
+      'gauge',
+      'Free disk space of the home.',
+      storage.freeBytes === null ? [] : [['', storage.freeBytes]],
+    ),
+  ];
 }
 
 function metric(name: string, type: string, help: string, samples: [string, number][]): string[] {

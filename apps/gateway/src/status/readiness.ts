@@ -1,5 +1,6 @@
 import type { Bus } from '@rookery/bus';
 import type { Journal } from '@rookery/journal';
+import type { HouseStatus } from '@rookery/protocol';
 import type { ReadModelState, ReadModelStats } from '@rookery/read-model';
 
 export interface Readiness {
@@ -31,6 +32,8 @@ export interface StatusPorts {
   journal: Journal;
   stats: () => ReadModelStats;
   alive: (service: string) => Promise<string[]>;
+  /** What a supervisor says; null where there is none. */
+  house: () => Promise<HouseStatus | null>;
   readiness: () => Readiness;
   connections: () => number;
   latestSeq: () => number;
@@ -50,13 +53,14 @@ export async function systemStatus(ports: StatusPorts): Promise<Record<string, u
       return { name, alive: instances.length > 0, instances: instances.sort() };
     }),
   );
-  const facts = await journal.info().catch(() => null);
+  const [facts, house] = await Promise.all([journal.info().catch(() => null), ports.house()]);
   const { appliedSeq, appliedCount, foreign, skipped, quarantined, state } = ports.stats();
   return {
     version: ports.version,
     startedAt: ports.startedAt,
     readiness: ports.readiness(),
     services,
+    supervisor: house,
     nats: { connected: bus.isConnected(), version: bus.nc.info?.version ?? null },
     journal: {
       ...ports.ids,
