@@ -1,6 +1,6 @@
 import { type Bus, connectBus } from '@rookery/bus';
 import { type Journal, openJournal, type TailMessage } from '@rookery/journal';
-import { commitId, limits, seqOf } from '@rookery/protocol';
+import { AppError, commitId, limits, seqOf } from '@rookery/protocol';
 import { commitOf, eventually, sleep, startNats, type TestNats, tcpProxy } from '@rookery/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -284,6 +284,39 @@ describe('a journal whose server is stopped, killed or away', () => {
     } finally {
       await tail.stop();
     }
+  });
+
+  it.each(['pages', 'live messages'])('ends a tail by an error of its reader among %s, and stops', async (among) => {
+    const journal = openJournal(bus, { timings });
+    const subject = newSubject();
+    const { lastSeq } = await journal.info();
+    const write = async () => {
+      let expected = 0;
+      for (let n = 0; n < 3; n += 1) {
+        const result = await journal.append({ subject, expected, commit: commitOf(subject, `c${n}`) });
+        expected = result.outcome === 'committed' ? result.streamSeq : 0;
+      }
+    };
+    if (among === 'pages') await write();
+    const errors: AppError[] = [];
+    let isLevel = false;
+    const tail = journal.tail({
+      begin: async () => lastSeq + 1,
+      onBatch: async () => {
+        throw new AppError('READMODEL_TOO_OLD');
+      },
+      onState: (state) => {
+        isLevel ||= state === 'level';
+      },
+      onEnd: (error) => errors.push(error),
+    });
+    if (among === 'live messages') {
+      await eventually('a tail that follows', () => isLevel);
+      await write();
+    }
+    await eventually('the end of the tail', () => errors.length > 0);
+    await tail.stop();
+    expect(errors.map(({ code }) => code)).toEqual(['READMODEL_TOO_OLD']);
   });
 
   it('lets a writer that may read only its last commits append and meet its own retry', async () => {

@@ -398,6 +398,18 @@ describe('messages that cannot be applied', () => {
     expect(watched.model.state()).toMatchObject({ state: 'too-old', error: { details: { streamSeq: 3 } } });
     expect(watched.model.appliedSeq()).toBe(2);
   });
+
+  it('of a newer version end applying under a living service too, which then stops in order', async () => {
+    await write(sample.slice(0, 2));
+    const watched = await open();
+    await watched.model.level();
+    await publish('journal.canary', JSON.stringify({ ...canaryCommit(3), v: 99 }), true);
+    expect(await stateOf(watched, 'too-old')).toMatchObject({ error: { details: { streamSeq: 3 } } });
+    await expect(watched.model.waitFor(3, 30_000)).rejects.toMatchObject({ code: 'READMODEL_TOO_OLD' });
+    await watched.model.stop();
+    const again = await open();
+    await expect(again.model.level()).rejects.toMatchObject({ code: 'READMODEL_TOO_OLD' });
+  });
 });
 
 describe('a file that cannot be used', () => {

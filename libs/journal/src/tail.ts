@@ -103,7 +103,9 @@ export function startTail(bus: Bus, options: TailOptions): Tail {
     });
     const consumer = await bus.js.consumers.get(options.stream, created.name);
     let waiting: TailMessage[] = [];
-    let working = false;
+    let working: Promise<void> | null = null;
+    /** Why the reader ended the tail; kept, since a reconnect may have ended this consumer before it. */
+    let ended: unknown = null;
     let delivered = 0;
     let messages: ConsumerMessages | null = null;
     try {
@@ -111,20 +113,26 @@ export function startTail(bus: Bus, options: TailOptions): Tail {
         interrupt = resolve;
         if (reconnects !== seen) return resolve();
         const work = async () => {
-          working = true;
-          while (waiting.length > 0 && !stopped) {
-            const batch = waiting;
-            waiting = [];
-            await guard(options.onBatch(batch));
+          try {
+            while (waiting.length > 0 && !stopped) {
+              const batch = waiting;
+              waiting = [];
+              await guard(options.onBatch(batch));
+            }
+          } catch (error) {
+            ended = error;
+            reject(error);
+          } finally {
+            working = null;
           }
-          working = false;
         };
         const take = (message: JsMsg) => {
+          if (ended !== null) return;
           delivered += 1;
           // A lost message shows as a hole in the consumer's own numbering: begin again.
           if (message.info.deliverySequence !== delivered || waiting.length > MAX_WAITING) return resolve();
           waiting.push(fromJs(message));
-          if (!working) work().catch(reject);
+          working ??= work();
         };
         const open = async () => {
           messages = await consumer.consume({
@@ -156,8 +164,9 @@ export function startTail(bus: Bus, options: TailOptions): Tail {
       (messages as ConsumerMessages | null)?.stop();
       // The server removes it after its inactivity threshold where this does not reach it.
       if (bus.isConnected()) bus.jsm.consumers.delete(options.stream, created.name).catch(() => undefined);
-      while (working) await pause(1);
+      await (working as Promise<void> | null);
     }
+    if (ended !== null) throw ended;
   };
 
   const run = async (): Promise<void> => {
