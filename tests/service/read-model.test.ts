@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { cp, rm } from 'node:fs/promises';
@@ -270,6 +270,50 @@ describe('a process that is killed while it applies', () => {
     await fresh.model.level();
     await fresh.model.stop();
     expect(digestOf(database())).toEqual(killed);
+  });
+});
+
+describe('a process whose disk takes no more in the middle of a batch', () => {
+  it('hands out what was applied before that, and goes on when there is room, each commit once', async () => {
+    // More than one transaction of rows in one page of the journal.
+    const deltas = 24;
+    const text = 'x'.repeat(400_000);
+    const first = sample.findIndex(({ commit }) => commit.events.some(({ type }) => type === 'item.delta'));
+    const delta = sample[first];
+    if (delta === undefined) throw new Error('no deltas');
+    const heads = await write(sample.slice(0, first));
+    const repeated = Array.from({ length: deltas }, (_, n) => ({
+      ...delta,
+      commit: {
+        ...delta.commit,
+        id: `${delta.subject}/large-${n}/0`,
+        events: delta.commit.events.map((event) =>
+          event.type === 'item.delta' ? { ...event, payload: { ...event.payload, delta: text } } : event,
+        ),
+      },
+    }));
+    await write(repeated, heads);
+    const connection = { url: nats.url, user: 'agent', seed: nats.seed('agent'), name: 'test child' };
+    const argument = JSON.stringify({ dir, workerEntry, connection });
+    // The largest file that the process may write, in blocks of 512 bytes: one transaction of 4 MiB fits, two do not.
+    const limited = `trap '' XFSZ; ulimit -S -f ${(6 * 1024 * 1024) / 512}; exec "$0" "$@"`;
+    const child = spawn('sh', ['-c', limited, process.execPath, join(bundles, 'child.mjs'), argument]);
+    cleanups.push(async () => child.kill('SIGKILL'));
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (part: string) => {
+        output += part;
+      });
+    }
+    await eventually('a full disk', () => output.includes('stalled\n'), { timeoutMs: 30_000 });
+    const whenFull = output;
+    execFileSync('prlimit', ['--pid', String(child.pid), '--fsize=unlimited:']);
+    const total = first + deltas;
+    await eventually('the rest', () => output.includes(`commit ${total}\n`), { timeoutMs: 30_000 });
+    const commits = [...output.matchAll(/^commit (\d+)$/gm)].map(([, seq]) => Number(seq));
+    expect(commits).toEqual(Array.from({ length: total }, (_, n) => n + 1));
+    expect(whenFull).toContain(`commit ${first + 1}\n`);
+    expect(whenFull).not.toContain(`commit ${total}\n`);
   });
 });
 

@@ -1,3 +1,4 @@
+import type { RawMessage } from '@rookery/journal';
 import { conversationProjection } from '@rookery/kernel';
 import { encodeStored, sampleConversation, seededRandom } from '@rookery/testkit';
 import fc from 'fast-check';
@@ -92,6 +93,52 @@ describe('batches', () => {
     expect(digest(db)).toEqual(before);
     applier.apply(messages);
     expect(digest(db)).toEqual(expected.digest);
+  });
+});
+
+describe('a batch of several transactions', () => {
+  it('names the commits of those that were made before the disk was full, each once', () => {
+    // Each of these takes a row of its own: the second transaction needs more pages than the first.
+    const bulk = Array.from({ length: 1500 }, (_, n) =>
+      foreign(messages.length + 1 + n, `journal.home.thread.x${n}.turns`),
+    );
+    const stream = [...messages, ...bulk];
+    const { db, applier } = freshModel();
+    const measured = freshModel();
+    measured.applier.apply(stream.slice(0, 1000));
+    db.pragma(`max_page_count = ${Number(measured.db.pragma('page_count', { simple: true }))}`);
+    const accepted: RawMessage[] = [];
+    expect(() => applier.apply(stream, accepted)).toThrow(expect.objectContaining({ code: 'SQLITE_FULL' }));
+    expect(applier.checkpoint.appliedSeq).toBe(1000);
+    db.pragma('max_page_count = 1000000');
+    applier.apply(stream, accepted);
+    expect(accepted).toEqual(messages);
+  });
+
+  it('names the commits before one that does not fit, where the disk is full behind it', () => {
+    const { db, applier } = freshModel();
+    const body = JSON.parse(new TextDecoder().decode(messages.at(-1)?.data));
+    const orphan = JSON.stringify({ ...body, events: [{ type: 'item.started', payload: { item: orphanItem } }] });
+    const misfit = {
+      streamSeq: messages.length + 1,
+      subject: 'journal.home.thread.x.run.run_x',
+      data: new TextEncoder().encode(orphan),
+      isCommit: true,
+    };
+    const bulk = Array.from({ length: 800 }, (_, n) =>
+      foreign(messages.length + 2 + n, `journal.home.thread.x${n}.turns`),
+    );
+    const measured = freshModel();
+    measured.applier.apply([...messages, misfit]);
+    db.pragma(`max_page_count = ${Number(measured.db.pragma('page_count', { simple: true })) + 1}`);
+    const accepted: RawMessage[] = [];
+    const stream = [...messages, misfit, ...bulk];
+    // Together they do not fit because of the misfit, one by one because of the pages.
+    expect(() => applier.apply(stream, accepted)).toThrow(expect.objectContaining({ code: 'SQLITE_FULL' }));
+    expect(applier.checkpoint.appliedSeq).toBeGreaterThan(messages.length);
+    db.pragma('max_page_count = 1000000');
+    applier.apply(stream, accepted);
+    expect(accepted).toEqual(messages);
   });
 });
 

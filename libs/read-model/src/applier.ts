@@ -80,9 +80,11 @@ export class Applier {
     return next > toSeq;
   }
 
-  /** Applies messages in stream order, each once. SQLite's own errors pass through; nothing of their piece is kept. */
-  apply(messages: readonly RawMessage[]): Applied {
-    const accepted: RawMessage[] = [];
+  /**
+   * Applies messages in stream order, each once. SQLite's own errors pass through; nothing of their transaction is kept,
+   * while those before it are committed: a caller that brings its own `accepted` finds their commits there.
+   */
+  apply(messages: readonly RawMessage[], accepted: RawMessage[] = []): Applied {
     for (const piece of pieces(messages)) {
       const stop = this.#applyPiece(piece, accepted);
       if (stop !== null) return { accepted, stop };

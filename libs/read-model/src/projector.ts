@@ -11,7 +11,7 @@ import {
 } from '@rookery/journal';
 import type { Projection } from '@rookery/kernel';
 import { AppError, limits, toAppError } from '@rookery/protocol';
-import { Applier } from './applier.ts';
+import { type Applied, Applier } from './applier.ts';
 import { isCorruption, isPassing } from './database.ts';
 import { faultOf } from './fault.ts';
 import { checkIdentity, holeError } from './identity.ts';
@@ -184,7 +184,6 @@ export class Projector {
         await pause(RETRY_MS);
         continue;
       }
-      this.#deliver(applied.accepted);
       while (this.#underway > MAX_UNDERWAY && !this.#stopped) {
         await new Promise<void>((resolve) => {
           this.#taken = resolve;
@@ -199,13 +198,18 @@ export class Projector {
     }
   }
 
-  /** Null where the disk or a lock does not let it happen now. */
-  #attempt(messages: readonly TailMessage[]): ReturnType<Applier['apply']> | null {
+  /** Applies and hands out. Null where the disk or a lock does not let it happen now. */
+  #attempt(messages: readonly TailMessage[]): Applied | null {
+    const accepted: TailMessage[] = [];
+    const before = this.#applier.checkpoint.appliedSeq;
     try {
-      const applied = this.#applier.apply(messages);
+      const applied = this.#applier.apply(messages, accepted);
       this.#stalled = false;
+      this.#deliver(accepted);
       return applied;
     } catch (error) {
+      // The transactions before the one that failed are committed: the next attempt passes their commits over.
+      if (this.#applier.checkpoint.appliedSeq > before) this.#deliver(accepted);
       if (!isPassing(error)) throw error;
       if (!this.#stalled) {
         const details = { sqlite: (error as { code?: unknown }).code };
