@@ -70,6 +70,17 @@ test('the same request is answered the same and changes nothing', async () => {
   await house.settled(thread, turn.runId);
 });
 
+test('a rename that is repeated after another one is answered as the first time, and changes nothing', async () => {
+  const thread = await house.createThread();
+  const rename = (title: string, commandId: string) =>
+    house.command<{ thread: { title: string } }>('thread.rename', { threadId: thread.id, title }, commandId);
+  const first = await rename('First', 'rename-1');
+  await rename('Second', 'rename-2');
+  expect(await rename('First', 'rename-1')).toEqual(first);
+  const { thread: now } = await rename('Second', 'rename-3');
+  expect(now.title).toBe('Second');
+});
+
 test('turns of one thread run one after the other, in order', async () => {
   const thread = await house.createThread();
   const started = [];

@@ -57,6 +57,24 @@ describe.each(windows)('append with $window', ({ dedupeWindowMs }) => {
     expect(await ids(subject)).toEqual([commitId(subject, 'a', 0), commitId(subject, 'b', 0)]);
   });
 
+  it('tells what is stored under an id that comes again with other contents, and stores nothing more', async () => {
+    const subject = newSubject();
+    const first = commitOf(subject, 'a');
+    const stored = await journal.append({ subject, expected: 0, commit: first });
+    if (stored.outcome !== 'committed') throw new Error('not committed');
+    const commit = commitOf(subject, 'a', { at: '2026-01-01T00:00:01.000Z' });
+    const known = { outcome: 'committed', streamSeq: stored.streamSeq, duplicate: true, other: first };
+    expect(await journal.append({ subject, expected: 0, commit })).toEqual(known);
+    const behind = await journal.append({ subject, expected: stored.streamSeq, commit: commitOf(subject, 'b') });
+    if (behind.outcome !== 'committed') throw new Error('not committed');
+    expect(await journal.append({ subject, expected: 0, commit })).toEqual(known);
+    // At the head of the subject only the server's own memory can tell.
+    const late = journal.append({ subject, expected: behind.streamSeq, commit });
+    if (dedupeWindowMs > 1000) expect(await late).toEqual(known);
+    else await late;
+    expect((await ids(subject)).slice(0, 2)).toEqual([commitId(subject, 'a', 0), commitId(subject, 'b', 0)]);
+  });
+
   it('gives a conflict with the last sequence when another writer came first', async () => {
     const subject = newSubject();
     await journal.append({ subject, expected: 0, commit: commitOf(subject, 'a') });

@@ -1,6 +1,7 @@
-import { headers } from '@nats-io/transport-node';
-import { type Bus, busError, classifyFailure } from '@rookery/bus';
-import { AppError, COMMIT_HEADER, type Commit, checkEvent, commitSchema, limits } from '@rookery/protocol';
+import type { Bus } from '@rookery/bus';
+import { AppError, type Commit, checkEvent, commitSchema, limits } from '@rookery/protocol';
+import { decodeCommit } from './decode.ts';
+import { publish } from './publish.ts';
 import { getAt, getBatch, getLast, RETRY_MS, type StoredMessage } from './read.ts';
 
 export interface AppendRequest {
@@ -11,8 +12,12 @@ export interface AppendRequest {
 }
 
 export type AppendResult =
-  /** `duplicate` where an earlier attempt had stored it. */
-  { outcome: 'committed'; streamSeq: number; duplicate: boolean } | { outcome: 'conflict'; lastSeq: number };
+  /**
+   * `duplicate` where an earlier attempt had stored it. `other` is what stands under the commit's id where that is not
+   * the commit that was given: the same command at another moment, in another instance, or with other parameters.
+   */
+  | { outcome: 'committed'; streamSeq: number; duplicate: boolean; other?: Commit }
+  | { outcome: 'conflict'; lastSeq: number };
 
 export interface AppendOptions {
   stream: string;
@@ -24,23 +29,6 @@ export interface AppendOptions {
    */
   singleWriter: boolean;
 }
-
-const WRONG_LAST_SEQUENCE = 10071;
-/** No leader, no metadata leader, JetStream not enabled (yet): seen during elections and restarts. */
-const TRANSIENT = new Set([10003, 10007, 10008, 10009, 10039, 10076, 10164]);
-/** Insufficient resources, maximum bytes, storage exceeded, no space. */
-const NO_SPACE = new Set([10023, 10028, 10047, 10077, 10118, 10122]);
-
-interface ServerError {
-  code: number;
-  err_code?: number;
-  description?: string;
-}
-
-type Publish =
-  | { kind: 'stored'; seq: number; duplicate: boolean }
-  | { kind: 'wrong-sequence'; lastSeq: number }
-  | { kind: 'transient' | 'ambiguous'; cause: unknown };
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const encoder = new TextEncoder();
@@ -71,37 +59,6 @@ export function encodeCommit(commit: Commit): Uint8Array {
   return data;
 }
 
-async function publish(bus: Bus, request: AppendRequest, data: Uint8Array): Promise<Publish> {
-  const header = headers();
-  header.set('Nats-Msg-Id', request.commit.id);
-  header.set('Nats-Expected-Last-Subject-Sequence', String(request.expected));
-  header.set(COMMIT_HEADER, '1');
-  let ack: { seq?: number; duplicate?: boolean; error?: ServerError };
-  try {
-    const message = await bus.nc.request(request.subject, data, { headers: header, timeout: bus.publishTimeoutMs });
-    ack = message.json();
-  } catch (cause) {
-    switch (classifyFailure(cause)) {
-      case 'permission':
-        throw busError(cause);
-      case 'no-responders':
-      case 'not-sent':
-        return { kind: 'transient', cause };
-      case 'ambiguous':
-        return { kind: 'ambiguous', cause };
-    }
-  }
-  if (ack.error === undefined) return { kind: 'stored', seq: ack.seq ?? 0, duplicate: ack.duplicate === true };
-  const code = ack.error.err_code ?? 0;
-  if (code === WRONG_LAST_SEQUENCE) {
-    const named = /(\d+)\s*$/.exec(ack.error.description ?? '')?.[1];
-    return { kind: 'wrong-sequence', lastSeq: Number.parseInt(named ?? '0', 10) };
-  }
-  if (TRANSIENT.has(code) || ack.error.code === 503) return { kind: 'transient', cause: ack.error };
-  if (NO_SPACE.has(code)) throw new AppError('STORAGE_LOW', { details: { server: code } });
-  throw new AppError('JOURNAL_UNAVAILABLE', { details: { server: code } });
-}
-
 /** Messages of the subject after the expected one; for a single writer its last message says enough. */
 async function readAfter(
   bus: Bus,
@@ -124,47 +81,77 @@ async function readAfter(
 }
 
 type Look =
-  | { kind: 'mine'; seq: number }
+  | { kind: 'mine'; message: StoredMessage }
   | { kind: 'other'; lastSeq: number }
   | { kind: 'foreign'; lastSeq: number }
   | { kind: 'nothing' };
 
-/** What stands on the subject after the expected sequence. A read that does not reach `atLeast` is repeated. */
+/** What an attempt said that a look has to reach before it counts: a read of less came from a lagging replica. */
+interface Said {
+  /** The subject's last sequence is at least this. */
+  atLeast: number;
+  /** The server calls the message at this sequence our duplicate. 0 = none. */
+  duplicateOf: number;
+}
+
+/** Null where the message that the server calls our duplicate is not to be seen yet. */
+async function named(bus: Bus, options: AppendOptions, subject: string, seq: number): Promise<StoredMessage | null> {
+  if (!options.singleWriter) return await getAt(bus, options.stream, seq);
+  const last = await getLast(bus, options.stream, subject);
+  return last !== null && last.streamSeq >= seq ? last : null;
+}
+
+async function lookOnce(
+  bus: Bus,
+  options: AppendOptions,
+  request: AppendRequest,
+  { atLeast, duplicateOf }: Said,
+): Promise<Look | null> {
+  const isMine = (message: StoredMessage) =>
+    message.messageId === request.commit.id && message.subject === request.subject;
+  if (duplicateOf > 0) {
+    const message = await named(bus, options, request.subject, duplicateOf);
+    if (message === null) return null;
+    if (isMine(message)) return { kind: 'mine', message };
+  }
+  const found = await readAfter(bus, options, request.subject, request.expected);
+  const mine = found.find(isMine);
+  if (mine !== undefined) return { kind: 'mine', message: mine };
+  const lastSeq = found.at(-1)?.streamSeq ?? 0;
+  if (lastSeq < atLeast) return null;
+  if (found.some((message) => message.isCommit)) return { kind: 'other', lastSeq };
+  return lastSeq === 0 ? { kind: 'nothing' } : { kind: 'foreign', lastSeq };
+}
+
+/** What stands on the subject after the expected sequence; repeated until it reaches what the attempt said. */
 async function look(
   bus: Bus,
   options: AppendOptions,
   request: AppendRequest,
-  atLeast: number,
-  deadline: number,
+  said: Said,
+  until: { deadline: number; mayBeStored: boolean },
 ): Promise<Look> {
   for (;;) {
     try {
-      const found = await readAfter(bus, options, request.subject, request.expected);
-      const mine = found.find(
-        (message) => message.messageId === request.commit.id && message.subject === request.subject,
-      );
-      if (mine !== undefined) return { kind: 'mine', seq: mine.streamSeq };
-      const lastSeq = found.at(-1)?.streamSeq ?? 0;
-      if (lastSeq >= atLeast) {
-        if (found.some((message) => message.isCommit)) return { kind: 'other', lastSeq };
-        return lastSeq === 0 ? { kind: 'nothing' } : { kind: 'foreign', lastSeq };
-      }
+      const found = await lookOnce(bus, options, request, said);
+      if (found !== null) return found;
     } catch (error) {
-      if (error instanceof AppError && error.code === 'PERMISSION_VIOLATION') throw error;
+      if (!until.mayBeStored && error instanceof AppError && error.code === 'PERMISSION_VIOLATION') throw error;
       // A read that failed says nothing about the publication, which may be stored.
-      if (performance.now() > deadline) throw new AppError('JOURNAL_AMBIGUOUS', { cause: error });
+      if (performance.now() > until.deadline) throw new AppError('JOURNAL_AMBIGUOUS', { cause: error });
     }
-    if (performance.now() > deadline) throw new AppError('JOURNAL_AMBIGUOUS');
+    if (performance.now() > until.deadline) throw new AppError('JOURNAL_AMBIGUOUS');
     await pause(RETRY_MS);
   }
 }
 
-/** True where the message that the server calls our duplicate has our id and our subject. */
-async function isOurs(bus: Bus, options: AppendOptions, request: AppendRequest, seq: number): Promise<boolean> {
-  const message = options.singleWriter
-    ? await getLast(bus, options.stream, request.subject)
-    : await getAt(bus, options.stream, seq);
-  return message?.messageId === request.commit.id && message.subject === request.subject && message.streamSeq === seq;
+/** The commit was stored by an earlier attempt; what that one held is told where it differs. */
+function storedBefore(message: StoredMessage, data: Uint8Array): AppendResult {
+  const result = { outcome: 'committed', streamSeq: message.streamSeq, duplicate: true } as const;
+  if (Buffer.compare(message.data, data) === 0) return result;
+  const decoded = decodeCommit(message);
+  if (!decoded.ok) throw new AppError('INTERNAL', { message: 'the commit that is stored under this id is damaged' });
+  return { ...result, other: decoded.stored.commit };
 }
 
 /**
@@ -179,12 +166,10 @@ export async function append(bus: Bus, options: AppendOptions, original: AppendR
   let mayBeStored = false;
   for (;;) {
     const result = await publish(bus, request, data);
-    if (result.kind === 'stored') {
-      if (!result.duplicate) return { outcome: 'committed', streamSeq: result.seq, duplicate: false };
-      if (await isOurs(bus, options, request, result.seq)) {
-        return { outcome: 'committed', streamSeq: result.seq, duplicate: true };
-      }
+    if (result.kind === 'stored' && !result.duplicate) {
+      return { outcome: 'committed', streamSeq: result.seq, duplicate: false };
     }
+    if (result.kind === 'refused' && !mayBeStored) throw result.cause;
     if (result.kind === 'transient' || result.kind === 'ambiguous') {
       mayBeStored ||= result.kind === 'ambiguous';
       if (performance.now() > deadline) {
@@ -194,10 +179,11 @@ export async function append(bus: Bus, options: AppendOptions, original: AppendR
       if (!mayBeStored) continue;
     }
     const atLeast = result.kind === 'wrong-sequence' && result.lastSeq > request.expected ? result.lastSeq : 0;
-    const found = await look(bus, options, request, atLeast, deadline);
+    const duplicateOf = result.kind === 'stored' ? result.seq : 0;
+    const found = await look(bus, options, request, { atLeast, duplicateOf }, { deadline, mayBeStored });
     switch (found.kind) {
       case 'mine':
-        return { outcome: 'committed', streamSeq: found.seq, duplicate: true };
+        return storedBefore(found.message, data);
       case 'other':
         return { outcome: 'conflict', lastSeq: found.lastSeq };
       case 'foreign':
@@ -207,8 +193,13 @@ export async function append(bus: Bus, options: AppendOptions, original: AppendR
       case 'nothing':
         // A wrong sequence below the expected one: the subject is shorter than the writer believes.
         if (result.kind === 'wrong-sequence') return { outcome: 'conflict', lastSeq: result.lastSeq };
-        if (result.kind === 'stored')
-          throw new AppError('JOURNAL_UNAVAILABLE', { details: { duplicateOf: result.seq } });
+        if (result.kind === 'stored') {
+          // Whoever may read other sequences has seen that the message is none of this subject's.
+          const code = options.singleWriter ? 'JOURNAL_AMBIGUOUS' : 'JOURNAL_UNAVAILABLE';
+          throw new AppError(code, { details: { duplicateOf: result.seq } });
+        }
+        // An earlier attempt got no answer and is not to be seen: it may still arrive.
+        if (result.kind === 'refused') throw new AppError('JOURNAL_AMBIGUOUS', { cause: result.cause });
         break;
     }
   }

@@ -11,6 +11,7 @@ export type CommitParts = Omit<Commit, 'v' | 'at'>;
 export type Attempt<R> =
   /** It is so already. */
   | { kind: 'done'; result: R }
+  /** `stored` is given the commit as it stands in the journal, which a retry may meet as an earlier attempt made it. */
   | { kind: 'append'; commit: CommitParts; stored(streamSeq: number, commit: Commit, duplicate: boolean): R }
   | Refusal;
 
@@ -41,8 +42,10 @@ export function applyingError<DB>(model: ReadModel<DB>): AppError | null {
 
 /**
  * The pattern of every command: decide on the view of a subject, append at the head of that view; after another writer's
- * commit wait until the view has it, and decide again. `now` of an attempt is the commit's ISO time. JOURNAL_CONFLICT
- * after the last attempt, THREAD_DAMAGED (details.seq), the refusal's code, and what append throws.
+ * commit wait until the view has it, and decide again. Where an earlier attempt of the same command was stored, the view
+ * answers: the command may have come with other parameters then. `now` of an attempt is the commit's ISO time.
+ * JOURNAL_CONFLICT after the last attempt, THREAD_DAMAGED (details.seq), the refusal's code, SERVICE_UNAVAILABLE where the
+ * view does not get there, and what append throws.
  */
 export async function appendDecided<DB, R>(
   on: Decide<DB>,
@@ -50,6 +53,7 @@ export async function appendDecided<DB, R>(
 ): Promise<R> {
   const { journal, model, subject, conflictWaitMs, attempts = ATTEMPTS } = on;
   let isLevel = false;
+  let earlier: { id: string; streamSeq: number; commit: Commit } | null = null;
   for (let tried = 0; tried < attempts; ) {
     const stopped = applyingError(model);
     if (stopped !== null) throw stopped;
@@ -68,10 +72,19 @@ export async function appendDecided<DB, R>(
       continue;
     }
     if (next.kind === 'done') return next.result;
+    // The view has it and would do it again: a command that knows no parameters of its own. The first answer stands.
+    if (next.commit.id === earlier?.id) return next.stored(earlier.streamSeq, earlier.commit, true);
     const whole: Commit = { v: COMMIT_VERSION, ...next.commit, at: now };
     const commit = on.externalize === undefined ? whole : await on.externalize(whole);
     const appended = await journal.append({ subject, expected: head, commit });
-    if (appended.outcome === 'committed') return next.stored(appended.streamSeq, whole, appended.duplicate);
+    if (appended.outcome === 'committed') {
+      const { streamSeq, duplicate, other } = appended;
+      if (other === undefined) return next.stored(streamSeq, whole, duplicate);
+      earlier = { id: other.id, streamSeq, commit: other };
+      await model.waitFor(streamSeq, conflictWaitMs);
+      tried += 1;
+      continue;
+    }
     await model.waitFor(appended.lastSeq, conflictWaitMs).catch(() => undefined);
     await sleep(Math.random() * PAUSE_MS * 2 ** tried);
     tried += 1;

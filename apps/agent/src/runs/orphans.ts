@@ -61,7 +61,9 @@ export async function settleForAnother(deps: AgentDeps, run: RunRow, settlement:
   };
   const ready = await externalizeBlobs(commit, deps.blobs, run.threadId);
   const result = await deps.journal.append({ subject, expected: last?.streamSeq ?? 0, commit: ready });
-  return { settled: result.outcome === 'committed' ? result.streamSeq : null };
+  // Two looks of this instance at once meet the same id; what the other one wrote may say something else.
+  const isOurs = result.outcome === 'committed' && result.other === undefined;
+  return { settled: isOurs ? result.streamSeq : null };
 }
 
 /** Finds runs whose holder is gone: its lease missing on two looks, both well after our own (re)connect. */
