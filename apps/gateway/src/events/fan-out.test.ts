@@ -140,6 +140,47 @@ it('replays from any seq, in pages of any size, exactly what was live, with the 
   );
 });
 
+it.each([
+  ['memory', 1000],
+  ['the journal', 1],
+])('loses no event where an answer from %s is cut by its size', async (_from, ringEvents) => {
+  const commits = storedCommits(
+    Array.from({ length: 120 }, (_, n) => ({
+      thread: n % 3 === 0 ? 't2' : 't1',
+      world: 'home',
+      types: ['item.delta'],
+      gap: 1,
+    })),
+  ).map((stored) => ({
+    ...stored,
+    commit: { ...stored.commit, events: [{ type: 'item.delta', payload: { delta: 'x'.repeat(64 * 1024) } }] },
+  })) as StoredCommit[];
+  const source = sourceOf(commits);
+  const hub = new EventHub({
+    source,
+    searchBack: (filter, beforeSeq) => lastMatchBefore(source, filter, beforeSeq),
+    ringEvents,
+    ringChars: 1e9,
+    onDelay: () => undefined,
+  });
+  hub.start({ streamSeq: 0, latestSeq: 0 });
+  for (const stored of commits) hub.ingest({ commits: [stored], appliedSeq: stored.streamSeq });
+  await hub.idle();
+  const replay = createReplay({ hub, source, gate: new Gate(4, 10) });
+  for (const filter of [null, { threadIds: ['t1'] }]) {
+    const seqs: number[] = [];
+    let answers = 0;
+    for (let afterSeq = 0, hasMore = true; hasMore; answers += 1) {
+      const page = JSON.parse((await replay({ afterSeq, limit: 500, filter, linked: true })).text) as Page;
+      seqs.push(...page.events.map((event) => event.seq));
+      ({ nextAfterSeq: afterSeq, hasMore } = page);
+    }
+    expect(answers).toBeGreaterThan(1);
+    const wanted = commits.filter((stored) => filter === null || stored.subject.includes('.t1.'));
+    expect(seqs).toEqual(wanted.map((stored) => stored.streamSeq * 1024));
+  }
+});
+
 it('encodes an event once for all who want the same', async () => {
   const hub = new EventHub({
     source: sourceOf([]),

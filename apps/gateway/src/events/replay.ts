@@ -56,13 +56,15 @@ async function fromRing({ hub, source, gate }: Ports, { afterSeq, limit, filter,
   const events: HubEvent[] = [];
   let chars = 0;
   let hasMore = false;
-  const throughSeq = Math.max(afterSeq, hub.latestSeq);
+  let throughSeq = afterSeq;
   for (const event of hub.ring.after(afterSeq)) {
-    if (!matches(event, filter)) continue;
-    hasMore = events.length === limit || (chars > MAX_CHARS && events.length > 0);
-    if (hasMore) break;
-    events.push(event);
-    chars += event.body.length;
+    if (matches(event, filter)) {
+      hasMore = events.length === limit || (chars > MAX_CHARS && events.length > 0);
+      if (hasMore) break;
+      events.push(event);
+      chars += event.body.length;
+    }
+    throughSeq = event.seq;
   }
   let previous = 0;
   if (linked && events.length > 0) {
