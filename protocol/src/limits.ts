@@ -35,6 +35,10 @@ export const limits = {
   discoveryBytes: 1_000_000,
   sseEventChars: 1_000_000,
   toolArgumentsChars: 1_000_000,
+  /** Bytes of a call's arguments: with what stands around them they fit in one NATS message of 1 MiB. */
+  toolArgumentsBytes: 768 * 1024,
+  /** Bytes of them that stay in the commit, without strings that move to the object store. */
+  toolArgumentsInlineBytes: 256 * 1024,
   reasoningChars: 1_000_000,
   providerRequestRetries: 4,
   providerStreamRetries: 5,

@@ -41,15 +41,6 @@ const INSPECT_WAIT_MS = 1000;
 const PAUSE_MS = 200;
 /** How long NATS may take to answer a ping. */
 const NATS_ANSWER_MS = 1000;
-/** Answers that mean that the runner did not start the call. */
-const REFUSALS = new Set([
-  'TOOL_STALE',
-  'TOOL_CONFLICT',
-  'TOOL_DENIED',
-  'INVALID_PARAMS',
-  'METHOD_NOT_FOUND',
-  'INVALID_REQUEST',
-]);
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** A call that ended without a result of its own. */
@@ -80,6 +71,10 @@ async function natsAnswers(bus: Bus): Promise<boolean> {
   );
   return Promise.race([answer, pause(NATS_ANSWER_MS).then(() => false)]);
 }
+
+/** The end of a call that the runner answered with an error: it did not start it. */
+const refusedResult = (call: ToolInvoke, { code, message }: AppError): ToolResult =>
+  failedResult(call, code.toLowerCase(), message);
 
 /** A client of one runner. */
 export function createTools(bus: Bus, runner: string, timings: Timings): Tools {
@@ -129,14 +124,13 @@ export function createTools(bus: Bus, runner: string, timings: Timings): Tools {
     }
   };
 
-  const send = async (call: ToolInvoke, about: InvokeContext): Promise<ToolCallState | null> => {
+  /** What the runner says to the call; its own error where it answered with one, null where nobody answered. */
+  const send = async (call: ToolInvoke, about: InvokeContext): Promise<ToolCallState | AppError | null> => {
     try {
       return await ask<ToolCallState>('invoke', call, { ...about, commandId: call.itemId }, TOOL_REPLY_MS + 2000, 0);
     } catch (error) {
-      if (error instanceof AppError && REFUSALS.has(error.code)) {
-        return { state: 'done', result: failedResult(call, error.code.toLowerCase(), error.message) };
-      }
-      return null;
+      // An error that we made of a failure of NATS has that failure as its cause.
+      return error instanceof AppError && error.cause === undefined ? error : null;
     }
   };
 
@@ -162,31 +156,47 @@ export function createTools(bus: Bus, runner: string, timings: Timings): Tools {
       signal.addEventListener('abort', cancel, { once: true });
       try {
         faultPoint('agent:before-invoke');
-        let state = await send(call, about);
+        let answer: ToolCallState | AppError | null = await send(call, about);
+        let refusal: AppError | null = null;
         for (;;) {
           if (signal.aborted) return failedResult(call, 'cancelled', 'The call was cancelled.', true);
-          if (state !== null) lastAnswer = performance.now();
-          if (state?.state === 'done') return state.result;
-          if (state?.state === 'lost') {
+          const isSilent = performance.now() - Math.max(lastAnswer, bus.connectedAt()) > timings.toolSilenceMs;
+          if (answer instanceof AppError) {
+            if (answer.retry === 'never') return refusedResult(call, answer);
+            // Perhaps it passes. Whether the call was started all the same is asked below.
+            refusal = answer;
+            await pause(PAUSE_MS);
+            answer = await inspect(call, about);
+          } else if (answer?.state === 'done') {
+            return answer.result;
+          } else if (answer?.state === 'lost') {
             return failedResult(
               call,
               'effect_unknown',
               'The tool runner was restarted during this call. Its effect is unknown.',
             );
-          }
-          if (performance.now() - Math.max(lastAnswer, bus.connectedAt()) > timings.toolSilenceMs) {
-            if (await natsAnswers(bus)) {
-              return failedResult(
-                call,
-                'effect_unknown',
-                'The tool runner does not answer. The effect of this call is unknown.',
-              );
-            }
-            // Nobody could be heard: only a silence while NATS is there says something about the runner.
+          } else if (answer?.state === 'running') {
             lastAnswer = performance.now();
+            refusal = null;
+            answer = await inspect(call, about);
+          } else if (isSilent && refusal !== null && answer !== null) {
+            // "Never seen" is no progress: a runner may refuse for ever what it is sent.
+            return refusedResult(call, refusal);
+          } else if (isSilent && (await natsAnswers(bus))) {
+            return failedResult(
+              call,
+              'effect_unknown',
+              'The tool runner does not answer. The effect of this call is unknown.',
+            );
+          } else if (answer === null) {
+            // Nobody could be heard: only a silence while NATS is there says something about the runner.
+            if (isSilent) lastAnswer = performance.now();
+            await pause(PAUSE_MS);
+            answer = await inspect(call, about);
+          } else {
+            refusal = null;
+            answer = await send(call, about);
           }
-          if (state === null) await pause(PAUSE_MS);
-          state = state?.state === 'never_seen' ? await send(call, about) : await inspect(call, about);
         }
       } finally {
         signal.removeEventListener('abort', cancel);

@@ -30,6 +30,21 @@ describe('arguments of a call', () => {
     expect(parse('read', args)).toMatchObject({ arguments: {}, problem: { code: 'invalid_arguments' } });
   });
 
+  it.each([
+    ['one text', { a: '你'.repeat(262_145) }],
+    ['many texts', Object.fromEntries(Array.from({ length: 3 }, (_, n) => [`k${n}`, '你'.repeat(60_000)]))],
+    ['numbers that grow', { a: Array.from({ length: 40_000 }, () => 1e20) }],
+  ])('that no message or commit can hold are a problem that the model is told: %s', (_name, args) => {
+    expect(parse('write', JSON.stringify(args).replaceAll('100000000000000000000', '1e20'))).toMatchObject({
+      arguments: {},
+      problem: { code: 'arguments_too_large' },
+    });
+  });
+
+  it('may hold a long text that is put aside', () => {
+    expect(parse('write', JSON.stringify({ a: 'x'.repeat(700_000) }))).toMatchObject({ problem: null });
+  });
+
   it('of an unknown tool are not looked at', () => {
     const call = parse('x'.repeat(5000), '{}');
     expect(call).toMatchObject({ writes: true, problem: { code: 'unknown_tool' } });

@@ -1,3 +1,5 @@
+import { limits } from '@rookery/protocol';
+import { byteLength } from '../thread/decide.ts';
 import type { LoopContext } from './loop.ts';
 
 /** A tool call of the current step, as the model asked for it. */
@@ -13,6 +15,15 @@ export interface PlannedCall {
   problem: { code: string; text: string } | null;
 }
 
+/** True where a call fits in a message to a runner, and into a commit once its long strings are put aside. */
+function fits(args: object): boolean {
+  if (byteLength(JSON.stringify(args)) > limits.toolArgumentsBytes) return false;
+  const short = JSON.stringify(args, (_key, value: unknown) =>
+    typeof value === 'string' && value.length > limits.inlineStringChars ? '' : value,
+  );
+  return byteLength(short) <= limits.toolArgumentsInlineBytes;
+}
+
 /** Reads a call's arguments; what cannot be read or is not known becomes a call with a problem, never a failure. */
 export function parseCall(
   call: { callId: string; name: string; arguments: string },
@@ -26,6 +37,10 @@ export function parseCall(
   try {
     const parsed: unknown = call.arguments.trim() === '' ? {} : JSON.parse(call.arguments);
     if (parsed !== null && typeof parsed === 'object' && !Array.isArray(parsed)) {
+      if (!fits(parsed)) {
+        const text = `The arguments are longer than ${limits.toolArgumentsBytes} bytes, or have too many long parts. Do it in smaller calls.`;
+        return { ...planned, arguments: {}, problem: { code: 'arguments_too_large', text } };
+      }
       return { ...planned, arguments: parsed as Record<string, unknown>, problem: null };
     }
   } catch {
