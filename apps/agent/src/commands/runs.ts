@@ -59,7 +59,7 @@ async function cancel(deps: AgentDeps, scheduler: Scheduler, request: CommandReq
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     const held = scheduler.holder(runId);
     if (held !== null && !held.isSettled && held.lastSeq > 0) {
-      held.cancel().catch(() => undefined);
+      held.cancel(request.commandId).catch(() => undefined);
       return { result: { accepted: true, runId, status: 'running' } };
     }
     const run = await findRun(deps, request.world, runId);
@@ -67,7 +67,12 @@ async function cancel(deps: AgentDeps, scheduler: Scheduler, request: CommandReq
     if (run.status === 'running' && run.holder !== null && run.holder !== deps.instance) {
       return await askHolder(deps, run.holder, request);
     }
-    const { settled } = await settleForAnother(deps, run, { status: 'cancelled', reasonCode: 'cancelled' });
+    const { settled } = await settleForAnother(
+      deps,
+      run,
+      { status: 'cancelled', reasonCode: 'cancelled' },
+      request.commandId,
+    );
     if (settled !== null) {
       void scheduler.afterSettled(run.threadId, settled);
       return { result: { accepted: true, runId, status: 'cancelled' }, seq: lastSeqOf(settled) };
@@ -92,7 +97,7 @@ async function steer(deps: AgentDeps, scheduler: Scheduler, request: CommandRequ
     if (held !== null && held.lastSeq > 0) {
       const known = held.knownSteer(clientRequestId);
       if (known !== null && known !== canonicalSha256(content)) throw new AppError('IDEMPOTENCY_CONFLICT');
-      const streamSeq = await held.steer(clientRequestId, content);
+      const streamSeq = await held.steer(clientRequestId, content, request.commandId);
       return { result: { accepted: true, runId, clientRequestId, status: 'received' }, seq: lastSeqOf(streamSeq) };
     }
     const run = await findRun(deps, request.world, runId);

@@ -38,6 +38,8 @@ export class RunHolder {
   readonly #writer: RunWriter;
   readonly #abort = new AbortController();
   readonly #toolAborts = new Map<string, AbortController>();
+  /** Steers that were taken, by the client's id: a repeated one waits for the same commit. */
+  readonly #steers = new Map<string, Promise<number>>();
   #state: LoopState = newLoop;
   #context: LoopContext | null = null;
   #prepared: Prepared | null = null;
@@ -87,8 +89,8 @@ export class RunHolder {
   }
 
   /** Asks the run to end as cancelled. Resolves once that is stored; harmless on a settled run. */
-  cancel(): Promise<unknown> {
-    return this.#input({ type: 'cancel' });
+  cancel(commandId: string): Promise<unknown> {
+    return this.#input({ type: 'cancel' }, commandId);
   }
 
   /** Settles the run as interrupted, for a process that stops. */
@@ -96,13 +98,20 @@ export class RunHolder {
     return this.#input({ type: 'interrupt' });
   }
 
-  /** Adds a person's words to the run; the next model call sees them. Resolves with the stream sequence. */
-  steer(clientRequestId: string, content: string): Promise<number> {
+  /**
+   * Adds a person's words to the run; the next model call sees them. Resolves with the stream sequence once they are
+   * stored, also where the same was asked before. RATE_LIMITED where too many wait.
+   */
+  steer(clientRequestId: string, content: string, commandId: string): Promise<number> {
+    const taken = this.#steers.get(clientRequestId);
+    if (taken !== undefined) return taken;
     const waiting = this.#state.run.steers.filter((steer) => !steer.seen).length;
-    if (waiting >= limits.pendingSteers && this.knownSteer(clientRequestId) === null) {
+    if (waiting >= limits.pendingSteers) {
       return Promise.reject(new AppError('RATE_LIMITED', { details: { pendingSteers: limits.pendingSteers } }));
     }
-    return this.#input({ type: 'steer', clientRequestId, content });
+    const stored = this.#input({ type: 'steer', clientRequestId, content }, commandId);
+    this.#steers.set(clientRequestId, stored);
+    return stored;
   }
 
   /** What is known of a steer with that id: its content's hash, or null. */
@@ -126,7 +135,7 @@ export class RunHolder {
     return status !== 'running' && status !== 'unclaimed';
   }
 
-  #input(input: LoopInput): Promise<number> {
+  #input(input: LoopInput, commandId: string | null = null): Promise<number> {
     if (this.#context === null) return Promise.reject(new AppError('INTERNAL'));
     if (this.isSettled) return Promise.reject(new AppError('RUN_SETTLED'));
     const { state, events, effects } = step(this.#state, input, this.#context, this.#writer.now());
@@ -135,7 +144,7 @@ export class RunHolder {
       for (const effect of effects) this.#perform(effect);
       return Promise.resolve(this.#writer.lastSeq);
     }
-    return this.#writer.write(events, effects);
+    return this.#writer.write(events, effects, commandId);
   }
 
   /** An input that nobody waits for: a fence is the only way in which it can fail, and that is handled there. */

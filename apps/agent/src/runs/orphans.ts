@@ -27,9 +27,14 @@ export type SettleResult =
 /**
  * Settles a run that nobody holds (never claimed, or whose holder is gone) from what its subject says. The append is
  * checked against the last commit that was read, so that a holder that lives after all is not overruled silently: it
- * loses its next append, or we lose ours.
+ * loses its next append, or we lose ours. `cause` is the command that asked for it, if one did.
  */
-export async function settleForAnother(deps: AgentDeps, run: RunRow, settlement: Settlement): Promise<SettleResult> {
+export async function settleForAnother(
+  deps: AgentDeps,
+  run: RunRow,
+  settlement: Settlement,
+  cause: string | null = null,
+): Promise<SettleResult> {
   const subject = formatSubject({ kind: 'run', world: run.world, threadId: run.threadId, runId: run.runId });
   const commits = await deps.journal.readSubject(subject, 0);
   const state = foldRun(commits);
@@ -50,7 +55,7 @@ export async function settleForAnother(deps: AgentDeps, run: RunRow, settlement:
   const commit: Commit = {
     v: COMMIT_VERSION,
     id: commitId(subject, commandId, last?.streamSeq ?? 0),
-    cause: commandId,
+    cause: cause ?? commandId,
     at: now,
     by: writerName('agent', deps.instance),
     agentId: run.agentId,

@@ -22,6 +22,8 @@ interface Entry {
   events: Draft[];
   effects: LoopEffect[];
   bytes: number;
+  /** Command that it comes of, null for the run's own work. */
+  cause: string | null;
   stored(streamSeq: number): void;
   failed(error: AppError): void;
 }
@@ -65,14 +67,15 @@ export class RunWriter {
     return commitTime(new Date(), this.#lastAt);
   }
 
-  /** Resolves with the stream sequence once the events are stored; effects are performed then. */
-  write(events: Draft[], effects: LoopEffect[]): Promise<number> {
+  /**
+   * Resolves with the stream sequence once the events are stored; effects are performed then. `cause` is the command
+   * that they come of: its commit holds nothing else.
+   */
+  write(events: Draft[], effects: LoopEffect[], cause: string | null = null): Promise<number> {
     if (this.#closed) return Promise.reject(new AppError('RUN_SETTLED'));
     return new Promise((stored, failed) => {
-      this.#queue.push({ events, effects, bytes: Buffer.byteLength(JSON.stringify(events)), stored, failed });
-      this.#working ??= this.#work().finally(() => {
-        this.#working = null;
-      });
+      this.#queue.push({ events, effects, bytes: Buffer.byteLength(JSON.stringify(events)), cause, stored, failed });
+      this.#working ??= this.#work();
     });
   }
 
@@ -84,7 +87,9 @@ export class RunWriter {
     let bytes = 0;
     let events = 0;
     let count = 0;
+    const cause = this.#queue[0]?.cause ?? null;
     for (const entry of this.#queue) {
+      if (entry.cause !== cause) break;
       bytes += entry.bytes;
       events += entry.events.length;
       if (count > 0 && (bytes > BATCH_BYTES || events > limits.eventsPerCommit)) break;
@@ -94,16 +99,24 @@ export class RunWriter {
   }
 
   async #work(): Promise<void> {
-    while (this.#queue.length > 0 && !this.#closed) {
-      const batch = this.#take();
-      for (const events of commitsOf(mergeDeltas(batch.flatMap((entry) => entry.events)))) {
-        const error = await this.#store(events).catch((thrown: unknown) => toAppError(thrown));
-        if (error !== null) return this.#close(batch, error);
+    // The caller has this promise before the loop can end.
+    await null;
+    try {
+      while (this.#queue.length > 0 && !this.#closed) {
+        const batch = this.#take();
+        const cause = batch[0]?.cause ?? null;
+        for (const events of commitsOf(mergeDeltas(batch.flatMap((entry) => entry.events)))) {
+          const error = await this.#store(events, cause).catch((thrown: unknown) => toAppError(thrown));
+          if (error !== null) return this.#close(batch, error);
+        }
+        for (const entry of batch) {
+          entry.stored(this.#expected);
+          for (const effect of entry.effects) this.#perform(effect);
+        }
       }
-      for (const entry of batch) {
-        entry.stored(this.#expected);
-        for (const effect of entry.effects) this.#perform(effect);
-      }
+    } finally {
+      // At once: whoever is told of the last entry may write the next one before a later microtask.
+      this.#working = null;
     }
   }
 
@@ -125,13 +138,13 @@ export class RunWriter {
   }
 
   /** Null once the events are stored; RUN_SETTLED where the subject went on without us. */
-  async #store(events: Draft[]): Promise<AppError | null> {
+  async #store(events: Draft[], cause: string | null): Promise<AppError | null> {
     const commandId = `run-${this.#deps.instance}`;
     const redactor = this.#deps.models.redactor;
     const commit: Commit = {
       v: COMMIT_VERSION,
       id: commitId(this.#subject, commandId, this.#commits),
-      cause: commandId.slice(0, limits.identifierChars),
+      cause: (cause ?? commandId).slice(0, limits.identifierChars),
       at: this.now(),
       by: writerName('agent', this.#deps.instance),
       agentId: this.#run.agentId,
