@@ -111,7 +111,8 @@ test('a running run is cancelled with its partial text, a queued one without hav
       { timeout: 5000 },
     )
     .toBe(true);
-  expect(await house.command('run.cancel', { runId: queued.runId })).toMatchObject({ accepted: true });
+  const cancelled = await house.command('run.cancel', { runId: queued.runId }, 'cancel-queued');
+  expect(cancelled).toMatchObject({ accepted: true });
   expect(await house.command('run.cancel', { runId: running.runId })).toMatchObject({
     accepted: true,
     status: 'running',
@@ -124,7 +125,9 @@ test('a running run is cancelled with its partial text, a queued one without hav
   };
   expect(partial.status).toBe('cancelled');
   expect(partial.content.length).toBeGreaterThan(0);
-  const other = eventsOf(await house.settled(thread, queued.runId));
+  const settled = await house.settled(thread, queued.runId);
+  expect(settled.map(({ commit }) => commit.cause)).toEqual(['cancel-queued']);
+  const other = eventsOf(settled);
   expect(other.map((event) => event.type)).toEqual(['run.settled']);
   expect(await house.command('run.cancel', { runId: running.runId })).toMatchObject({
     accepted: false,

@@ -92,7 +92,13 @@ async function change(
   const { world, agentId, commandId } = request;
   const branchId = branchIdOf(deps.homeId, threadId);
   const target = { subject: turnsSubject(world, threadId), threadId, agentId, commandId, scope: { branchId } };
-  const decided = await decideAndAppend(deps, target, (db, now) => decide(threadState(db, world, threadId), now));
+  const attempt = () => decideAndAppend(deps, target, (db, now) => decide(threadState(db, world, threadId), now));
+  let decided = await attempt();
+  if ('unchanged' in decided) {
+    // A view that lags could take for done what somebody has undone since.
+    await level(deps);
+    decided = await attempt();
+  }
   if ('unchanged' in decided) {
     const thread = deps.model.read((db) => threadState(db, world, threadId))?.thread;
     return { result: { thread, changed: false, event: null } };
@@ -109,15 +115,13 @@ export function threadCommands(deps: AgentDeps): Record<string, (request: Comman
       const { threadId, title }: RpcParams<'thread.rename'> = checkParams(rpcParams['thread.rename'], request.params);
       return change(deps, request, threadId, (state, now) => decideRename(state, title, now));
     },
-    'thread.archive': async (request) => {
+    'thread.archive': (request) => {
       const { threadId } = checkParams(rpcParams['thread.archive'], request.params);
-      return await change(deps, request, threadId, decideArchive);
+      return change(deps, request, threadId, decideArchive);
     },
-    'thread.unarchive': async (request) => {
+    'thread.unarchive': (request) => {
       const { threadId } = checkParams(rpcParams['thread.unarchive'], request.params);
-      // A view that lags could call an archived thread active and say "unchanged".
-      await level(deps);
-      return await change(deps, request, threadId, decideUnarchive);
+      return change(deps, request, threadId, decideUnarchive);
     },
   };
 }
