@@ -8,7 +8,7 @@ import { type GatewayHouse, newThread, startGatewayHouse, upgradeStatus } from '
 let house: GatewayHouse;
 
 beforeAll(async () => {
-  house = await startGatewayHouse();
+  house = await startGatewayHouse({ ambiguousDeadlineMs: 2000 });
   await house.start('tool');
   await house.start('agent');
 });
@@ -34,6 +34,28 @@ test('a damaged thread is out of service in live events, replay and lists alike,
   expect(ofDamaged.map((one) => one.type)).toEqual(['thread.created']);
   expect(await client.request('system.status')).toMatchObject({ readModel: { quarantined: 1 } });
   await client.close();
+  await bus.close();
+});
+
+test('a change of settings that could not be put on record is, as soon as the journal takes it, and the gateway is ready', async () => {
+  const bus = await connectBus({
+    url: house.nats.url,
+    user: 'provision',
+    seed: house.nats.seed('provision'),
+    name: 'provision',
+  });
+  const { state } = await bus.jsm.streams.info('JOURNAL');
+  await bus.jsm.streams.update('JOURNAL', { max_msgs: state.messages });
+  await house.rpc('provider.configure', {
+    ...{ kind: 'custom', providerId: 'recorded', displayName: 'Recorded', baseUrl: 'http://127.0.0.1:9/v1' },
+    models: [{ id: 'm' }],
+  });
+  expect((await house.http('/readyz')).json().reasons).toEqual(['last_append_failed']);
+  await bus.jsm.streams.update('JOURNAL', { max_msgs: -1 });
+  await eventually('readiness', async () => (await house.http('/readyz')).status === 200);
+  const records = await openJournal(bus).readSubject(formatSubject({ kind: 'config' }), 0);
+  const keys = records.flatMap(({ commit }) => commit.events.flatMap((event) => event.payload.keys as string[]));
+  expect(keys.filter((key) => key === 'providers.recorded')).toHaveLength(1);
   await bus.close();
 });
 

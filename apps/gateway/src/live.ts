@@ -94,6 +94,8 @@ export async function startLive(config: ServiceConfig, metrics: Metrics, isStopp
     headOf: (subject) => model.headOf(subject),
     instance,
     agentId: () => edge().agentId,
+    retryMs: timings.canaryMs,
+    onDelay: (error) => logError(log, 'a change of settings is not on record yet', toAppError(error)),
   });
   const vault = async (name: 'vault_provider' | 'vault_channel') =>
     new SecretStore({ bucket: await openBucket(bus, name), name, key: config.vaultKeys[name], redactor, env });
@@ -187,6 +189,7 @@ export async function startLive(config: ServiceConfig, metrics: Metrics, isStopp
     stats: () => model.stats(),
     async stop() {
       clearInterval(sweep);
+      writer.stop();
       registry.stop();
       unwatch();
       unprotect();

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ConfigView } from '@rookery/bus';
 import type { Journal } from '@rookery/journal';
 import {
@@ -20,6 +21,10 @@ export interface SectionWriterPorts {
   headOf: (subject: string) => number;
   instance: string;
   agentId: () => string;
+  /** Time between attempts to put a saved change on record while the journal is away, milliseconds. */
+  retryMs: number;
+  /** Called once for a change whose record has to wait. */
+  onDelay: (error: unknown) => void;
 }
 
 export interface Edit<S extends ConfigSection> {
@@ -33,6 +38,7 @@ const ATTEMPTS = 5;
 /** Saves sections of the configuration and puts on record which keys changed. */
 export class SectionWriter {
   readonly #ports: SectionWriterPorts;
+  readonly #stopped = new AbortController();
 
   constructor(ports: SectionWriterPorts) {
     this.#ports = ports;
@@ -40,7 +46,8 @@ export class SectionWriter {
 
   /**
    * Edits a section and saves it; where somebody else saved meanwhile the edit is made anew on what is there then.
-   * CONFIG_CONFLICT after five such, CONFIG_INVALID where the result does not fit, and the codes of append.
+   * CONFIG_CONFLICT after five such, CONFIG_INVALID where the result does not fit. What is saved is in force: where the
+   * journal is away its record follows.
    */
   async edit<S extends ConfigSection>(section: S, edit: (value: ConfigValue<S>) => Edit<S>): Promise<ConfigValue<S>> {
     const { settings } = this.#ports;
@@ -60,6 +67,11 @@ export class SectionWriter {
     }
   }
 
+  /** Gives up what is not on record yet. */
+  stop(): void {
+    this.#stopped.abort();
+  }
+
   async #record(section: ConfigSection, keys: string[], revision: number): Promise<void> {
     const { journal, headOf, instance, agentId } = this.#ports;
     const subject = formatSubject({ kind: 'config' });
@@ -74,12 +86,34 @@ export class SectionWriter {
       events: [{ type: 'config.changed', payload: { section, keys, revision } }],
     };
     let expected = headOf(subject);
-    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-      const result = await journal.append({ subject, expected, commit });
-      if (result.outcome === 'committed') return;
-      // Other gateways write here too; their order among each other does not matter.
-      expected = result.lastSeq;
+    const attempt = async (): Promise<void> => {
+      for (let count = 1; count <= ATTEMPTS; count += 1) {
+        // After a failure it goes on from the same place: an attempt that was stored all the same is found behind it.
+        const result = await journal.append({ subject, expected, commit });
+        if (result.outcome === 'committed') return;
+        // Other gateways write here too; their order among each other does not matter.
+        expected = result.lastSeq;
+      }
+      throw new AppError('JOURNAL_CONFLICT');
+    };
+    try {
+      await attempt();
+    } catch (error) {
+      this.#ports.onDelay(error);
+      void this.#retry(attempt);
     }
-    throw new AppError('JOURNAL_CONFLICT');
+  }
+
+  async #retry(attempt: () => Promise<void>): Promise<void> {
+    const { signal } = this.#stopped;
+    while (!signal.aborted) {
+      await pause(this.#ports.retryMs, undefined, { signal, ref: false }).catch(() => undefined);
+      if (signal.aborted) return;
+      try {
+        return await attempt();
+      } catch {
+        // Still away.
+      }
+    }
   }
 }
