@@ -66,6 +66,9 @@ it('has the commands that the documents promise', () => {
     'nats init',
     'journal check',
     'journal replay',
+    'journal accept-loss',
+    'backup',
+    'restore',
     'doctor',
   ]);
 });
