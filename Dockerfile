@@ -16,11 +16,10 @@ COPY --from=build /usr/local/bin/nats-server /usr/local/bin/nats-server
 COPY --from=build /src/package.json ./
 COPY --from=build /src/dist ./dist
 COPY --from=build /src/apps/web/dist ./apps/web/dist
-# The bundles hold everything but the two native modules.
+# The bundles hold everything but the native module.
 COPY --from=build /src/node_modules/better-sqlite3 ./node_modules/better-sqlite3
 COPY --from=build /src/node_modules/bindings ./node_modules/bindings
 COPY --from=build /src/node_modules/file-uri-to-path ./node_modules/file-uri-to-path
-COPY --from=build /src/node_modules/@lydell ./node_modules/@lydell
 # A new volume takes over the owner of the folder that it is mounted on.
 RUN mkdir -p /data /workspaces \
     /homes/nats /homes/gateway /homes/agent /homes/tool-runner /homes/memory /homes/channels \

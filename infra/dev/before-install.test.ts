@@ -90,7 +90,7 @@ describe('findParts', () => {
     utimesSync(join(root, 'bin/strace'), 1, 1);
     const none = findParts({ PATH: join(root, 'nothing') });
     expect(none.found).toEqual([]);
-    expect(none.missing.map(({ name }) => name)).toEqual(['chromium', 'strace', 'bubblewrap']);
+    expect(none.missing.map(({ name }) => name)).toEqual(['chromium', 'strace', 'bubblewrap', 'mount namespaces']);
     const named = findParts({ PATH: '', ROOKERY_TEST_CHROMIUM: join(root, 'bin/strace') });
     expect(named.found).toEqual([expect.objectContaining({ name: 'chromium', path: join(root, 'bin/strace') })]);
   });

@@ -101,7 +101,27 @@ function violation(packages: readonly PackageFacts[], file: SourceFile, specifie
   return declared || home.layer === 'root' ? null : 'is not declared in its package.json';
 }
 
-/** Every violation as a line of text; the first package must be the root. */
+/** What a package declares and no source of it imports; tests do not count, as they use what the root declares. */
+function unused(packages: readonly PackageFacts[], files: readonly SourceFile[]): string[] {
+  const imported = new Map<PackageFacts, Set<string>>();
+  for (const { path, imports } of files) {
+    const home = owner(packages, path);
+    if (home === undefined || isTest(path)) continue;
+    const names = imported.get(home) ?? new Set<string>();
+    for (const specifier of imports) names.add(packageName(specifier));
+    imported.set(home, names);
+  }
+  // The root declares tools, which are run and not imported.
+  return packages
+    .filter(({ layer }) => layer !== 'root')
+    .flatMap((each) =>
+      [...each.declared]
+        .filter((name) => !imported.get(each)?.has(name))
+        .map((name) => `${each.folder}/package.json: ${name} is declared and not imported`),
+    );
+}
+
+/** Every violation as a line of text; the first package must be the root, and `files` all sources. */
 export function findViolations(packages: readonly PackageFacts[], files: readonly SourceFile[]): string[] {
   const unknown = packages
     .filter(({ layer }) => allowedLayers[layer] === undefined)
@@ -112,7 +132,7 @@ export function findViolations(packages: readonly PackageFacts[], files: readonl
       return reason === null ? [] : [`${file.path}: ${specifier} ${reason}`];
     }),
   );
-  return [...unknown, ...found];
+  return [...unknown, ...found, ...unused(packages, files)];
 }
 
 /** The layer that a package.json gives under `rookery.layer`. */

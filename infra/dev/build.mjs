@@ -88,7 +88,7 @@ export async function buildBundles(fault = false) {
     keepNames: true,
     legalComments: 'none',
     plugins: [lean],
-    external: ['better-sqlite3', '@lydell/node-pty'],
+    external: ['better-sqlite3'],
     define: { __FAULTS__: String(fault) },
     banner: { js: banner },
     logLevel: 'silent',

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { connectBus, openBucket } from '@rookery/bus';
 import { parseListen, readServerInfo } from '@rookery/nats';
 import { instanceKey, instanceName, parseInstance } from '@rookery/protocol';
-import { readServiceConfig, type ServiceName } from '@rookery/service';
+import { readServiceConfig, type ServiceName, serviceOf } from '@rookery/service';
 
 /** Milliseconds after which a check that hangs is a bad sign. */
 const timeoutMs = 5000;
@@ -45,7 +45,8 @@ export async function isHealthy(service: string, env: NodeJS.ProcessEnv): Promis
   const check = async (): Promise<boolean> => {
     if (service === 'nats') return (await readServerInfo({ host: '127.0.0.1', port: 4222 })) !== null;
     if (service === 'gateway') return ready(env.ROOKERY_HTTP ?? '');
-    return holdsLease((service === 'tool-runner' ? 'tool' : service) as ServiceName, env);
+    const name = serviceOf(service);
+    return name !== undefined && holdsLease(name, env);
   };
   return Promise.race([check().catch(() => false), late]);
 }

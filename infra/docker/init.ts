@@ -1,11 +1,9 @@
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensureKeys, type Listen, natsConfiguration, natsUsers, seedPath } from '@rookery/nats';
+import { programOf } from '@rookery/service';
 import { masterKey, ownerToken, vaultKeysFor } from '../supervisor/secrets.ts';
 import { stopOrder } from '../supervisor/services.ts';
-
-/** NATS user of each service, where it has another name. */
-const userOf: Record<string, string> = { 'tool-runner': 'tool' };
 
 /** File of a service's home that holds the vault keys that it may use. */
 export const vaultKeysFile = 'vault-keys.json';
@@ -33,10 +31,9 @@ export async function initHomes(options: InitOptions): Promise<void> {
   const configuration = natsConfiguration({ listen, folder: join(natsHome, 'nats'), keys });
   await writeFile(join(homes, 'nats', 'nats', 'nats.conf'), configuration, { mode: 0o600 });
   for (const service of stopOrder) {
-    const own = join(homes, service);
-    const user = userOf[service] ?? service;
+    const own = join(homes, programOf[service]);
     for (const folder of ['run', 'nats/keys']) await mkdir(join(own, folder), { recursive: true, mode: 0o700 });
-    await copyFile(seedPath(home, user), seedPath(own, user));
+    await copyFile(seedPath(home, service), seedPath(own, service));
     await writeFile(join(own, vaultKeysFile), vaultKeysFor(master, [service]), { mode: 0o600 });
   }
   // The gateway changes it when a person rotates it, so it lives there alone.

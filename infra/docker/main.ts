@@ -3,15 +3,14 @@ import { chmodSync, copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { obtainServer, parseListen } from '@rookery/nats';
 import { toAppError } from '@rookery/protocol';
-import { homeFolder } from '@rookery/service';
-import { stopOrder } from '../supervisor/services.ts';
+import { homeFolder, serviceOf } from '@rookery/service';
 import { isHealthy } from './health.ts';
 import { initHomes, vaultKeysFile } from './init.ts';
 
 const [command, ...args] = process.argv.slice(2);
 
 async function run(service: string): Promise<void> {
-  if (!stopOrder.some((name) => name === service)) throw new Error(`there is no service ${service}`);
+  if (serviceOf(service) === undefined) throw new Error(`there is no service ${service}`);
   process.env.ROOKERY_VAULT_KEYS = readFileSync(join(homeFolder(process.env), vaultKeysFile), 'utf8');
   await import(new URL(`./${service}.mjs`, import.meta.url).href);
 }

@@ -1,6 +1,6 @@
 export { cachedBinary, natsCacheFolder } from './cache.ts';
 export { type ConfigurationOptions, natsConfiguration, natsUsers } from './configuration.ts';
-export { edgeKeysOf, ensureKeys, publicKeyOf, readSeed, seedPath } from './keys.ts';
+export { edgeKeysOf, ensureKeys, readSeed, seedPath } from './keys.ts';
 export { formatListen, type Listen, parseListen, settlePort } from './listen.ts';
 export { type FoundServer, type Location, locateServer } from './locate.ts';
 export { obtainServer } from './obtain.ts';

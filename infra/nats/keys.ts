@@ -1,6 +1,7 @@
 import { chmod, mkdir, open, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createUser, fromSeed } from '@nats-io/nkeys';
+import { createUser } from '@nats-io/nkeys';
+import { publicKeyOf } from '@rookery/bus';
 import { AppError } from '@rookery/protocol';
 
 /** Path of the seed of a NATS user under a home. */
@@ -9,9 +10,9 @@ export function seedPath(home: string, user: string): string {
 }
 
 /** Public key of a seed; CONFIG_INVALID where the text is none, without repeating it. */
-export function publicKeyOf(seed: string, path: string): string {
+function publicKeyIn(path: string, seed: string): string {
   try {
-    return fromSeed(new TextEncoder().encode(seed.trim())).getPublicKey();
+    return publicKeyOf(seed.trim());
   } catch {
     throw new AppError('CONFIG_INVALID', { message: `${path} holds no nkey seed; remove it to get a new one.` });
   }
@@ -21,7 +22,7 @@ export function publicKeyOf(seed: string, path: string): string {
 export async function readSeed(home: string, user: string): Promise<string> {
   const path = seedPath(home, user);
   const seed = await readFile(path, 'utf8').catch(() => '');
-  publicKeyOf(seed, path);
+  publicKeyIn(path, seed);
   return seed.trim();
 }
 
@@ -51,7 +52,7 @@ async function ensureKey(path: string): Promise<string> {
   } else if (((await stat(path)).mode & 0o077) !== 0) {
     await chmod(path, 0o600);
   }
-  return publicKeyOf(await readFile(path, 'utf8'), path);
+  return publicKeyIn(path, await readFile(path, 'utf8'));
 }
 
 /** Edges that sign a person's requests; their public keys stand in the configuration, where runners look them up. */
@@ -59,8 +60,6 @@ const EDGES = ['gateway', 'channels'];
 
 /** Public nkeys of the edges of a home, by edge. */
 export async function edgeKeysOf(home: string): Promise<Record<string, string>> {
-  const keys = await Promise.all(
-    EDGES.map(async (edge) => [edge, publicKeyOf(await readSeed(home, edge), edge)] as const),
-  );
+  const keys = await Promise.all(EDGES.map(async (edge) => [edge, publicKeyOf(await readSeed(home, edge))] as const));
   return Object.fromEntries(keys);
 }

@@ -1,4 +1,4 @@
-import { NATS_MINIMUM } from '@rookery/protocol';
+export { isSupportedServer as isSupported } from '@rookery/bus';
 
 export interface NatsVersion {
   major: number;
@@ -10,12 +10,6 @@ export interface NatsVersion {
 export function parseVersion(text: string): NatsVersion | null {
   const match = /(?:^|[^\d.])v?(\d+)\.(\d+)\.(\d+)(?!\.?\d)/.exec(text);
   return match ? { major: Number(match[1]), minor: Number(match[2]), patch: Number(match[3]) } : null;
-}
-
-/** True for 2.15 and newer. */
-export function isSupported(version: NatsVersion): boolean {
-  if (version.major !== NATS_MINIMUM.major) return version.major > NATS_MINIMUM.major;
-  return version.minor >= NATS_MINIMUM.minor;
 }
 
 export function formatVersion(version: NatsVersion): string {

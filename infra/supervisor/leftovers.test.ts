@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { identify, isAlive } from '@rookery/service';
+import { identify, isAlive } from '@rookery/read-model';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { endLeftovers, recordProcesses } from './leftovers.ts';
 

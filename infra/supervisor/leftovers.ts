@@ -1,7 +1,8 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { commandOf, endProcess, identify, isAlive, type ProcessIdentity } from '@rookery/service';
+import { identify, isAlive, type ProcessIdentity } from '@rookery/read-model';
+import { commandOf, endProcess } from '@rookery/service';
 
 /** The processes that a supervisor started, so that the next one can end what a kill -9 left behind. */
 export interface RunRecord {

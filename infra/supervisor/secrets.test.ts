@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ServiceName } from '@rookery/service';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { masterKey, ownerToken, vaultKeysFor } from './secrets.ts';
 
@@ -22,7 +23,7 @@ it('makes token and master key once, for their owner only', async () => {
 
 it('prefers ROOKERY_MASTER_KEY and then writes no file', async () => {
   const hex = 'ab'.repeat(32);
-  expect((await masterKey(home, { ROOKERY_MASTER_KEY: hex })).toString('hex')).toBe(hex);
+  expect(await masterKey(home, { ROOKERY_MASTER_KEY: hex })).toEqual(Buffer.from(hex, 'hex'));
   await expect(readFile(join(home, 'master.key'))).rejects.toMatchObject({ code: 'ENOENT' });
 });
 
@@ -43,10 +44,10 @@ it('hands over keys by HKDF-SHA256 with the bucket as info and no salt', () => {
 
 it('hands each service only the buckets that it may open', () => {
   const master = Buffer.alloc(32, 1);
-  const names = (services: string[]) => Object.keys(JSON.parse(vaultKeysFor(master, services))).sort();
+  const names = (services: ServiceName[]) => Object.keys(JSON.parse(vaultKeysFor(master, services))).sort();
   expect(names(['agent'])).toEqual(['vault_provider']);
   expect(names(['channels'])).toEqual(['vault_channel']);
-  expect(names(['tool-runner'])).toEqual(['vault_tool']);
+  expect(names(['tool'])).toEqual([]);
   expect(names(['memory'])).toEqual([]);
-  expect(names(['gateway'])).toEqual(['vault_channel', 'vault_provider', 'vault_tool']);
+  expect(names(['gateway'])).toEqual(['vault_channel', 'vault_provider']);
 });

@@ -2,19 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { chmod, open, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '@rookery/protocol';
-import { deriveKey } from '@rookery/secrets';
-
-export const vaultBuckets = ['vault_provider', 'vault_channel', 'vault_tool'] as const;
-export type VaultBucket = (typeof vaultBuckets)[number];
-
-/** Which vault keys a service is handed: the gateway writes all, each other opens only its own. */
-export const vaultAccess: Record<string, readonly VaultBucket[]> = {
-  gateway: vaultBuckets,
-  agent: ['vault_provider'],
-  channels: ['vault_channel'],
-  'tool-runner': ['vault_tool'],
-  memory: [],
-};
+import { deriveKey, parseMasterKey } from '@rookery/secrets';
+import { type ServiceName, vaultBucketsOf } from '@rookery/service';
 
 async function readOrMake(path: string, make: () => string): Promise<string> {
   const file = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
@@ -47,20 +36,19 @@ export async function ownerToken(home: string): Promise<string> {
  * The 32 bytes that every vault key is derived from: ROOKERY_MASTER_KEY, or master.key made at first use.
  * CONFIG_INVALID where it is not 64 hexadecimal digits.
  */
-export async function masterKey(home: string, env: NodeJS.ProcessEnv = process.env): Promise<Buffer> {
+export async function masterKey(home: string, env: NodeJS.ProcessEnv = process.env): Promise<Uint8Array> {
   const given = env.ROOKERY_MASTER_KEY;
   const path = join(home, 'master.key');
   const text = given || (await readOrMake(path, () => randomBytes(32).toString('hex')));
-  if (!/^[0-9a-fA-F]{64}$/.test(text)) {
-    const where = given ? 'ROOKERY_MASTER_KEY' : path;
-    throw new AppError('CONFIG_INVALID', { message: `${where} is not a key of 64 hexadecimal digits.` });
-  }
-  return Buffer.from(text, 'hex');
+  const key = parseMasterKey(text);
+  if (key !== null) return key;
+  const where = given ? 'ROOKERY_MASTER_KEY' : path;
+  throw new AppError('CONFIG_INVALID', { message: `${where} is not a key of 64 hexadecimal digits.` });
 }
 
 /** Value of ROOKERY_VAULT_KEYS for the given services. */
-export function vaultKeysFor(master: Buffer, services: readonly string[]): string {
-  const buckets = new Set(services.flatMap((service) => vaultAccess[service] ?? []));
+export function vaultKeysFor(master: Uint8Array, services: readonly ServiceName[]): string {
+  const buckets = new Set(services.flatMap((service) => vaultBucketsOf[service]));
   return JSON.stringify(
     Object.fromEntries([...buckets].map((bucket) => [bucket, Buffer.from(deriveKey(master, bucket)).toString('hex')])),
   );

@@ -1,11 +1,12 @@
 import { join } from 'node:path';
+import { programOf, type ServiceName } from '@rookery/service';
 import { LogFile } from './log-file.ts';
 import { vaultKeysFor } from './secrets.ts';
 import { launchService } from './service-process.ts';
 import { Supervised } from './supervised.ts';
 
 /** The five services in the order in which they stop: those that take work from outside first. */
-export const stopOrder = ['channels', 'gateway', 'agent', 'tool-runner', 'memory'] as const;
+export const stopOrder: readonly ServiceName[] = ['channels', 'gateway', 'agent', 'tool', 'memory'];
 
 /** A house is many small heaps: each grows its youngest part to 1 MB instead of 16, and keeps one helper thread. */
 const nodeFlags = ['--max-semi-space-size=1', '--v8-pool-size=1'];
@@ -15,7 +16,7 @@ export interface ServicesOptions {
   dist: string;
   home: string;
   oneProcess: boolean;
-  master: Buffer;
+  master: Uint8Array;
   /** Settings that every service gets, concrete addresses among them. */
   env: NodeJS.ProcessEnv;
   baseMs: number;
@@ -31,7 +32,7 @@ export interface Service {
   logPath: string;
 }
 
-function service(name: string, vaults: readonly string[], options: ServicesOptions): Service {
+function service(name: string, vaults: readonly ServiceName[], options: ServicesOptions): Service {
   const log = new LogFile(join(options.home, 'logs', `${name}.log`), { say: options.say });
   let warning = '';
   // One malloc arena instead of one a thread: about 4 MiB less a process at rest.
@@ -64,7 +65,7 @@ function service(name: string, vaults: readonly string[], options: ServicesOptio
 /** The services of a home, not started yet, in stop order. */
 export function servicesOf(options: ServicesOptions): Service[] {
   if (options.oneProcess) return [service('one-process', stopOrder, options)];
-  return stopOrder.map((name) => service(name, [name], options));
+  return stopOrder.map((name) => service(programOf[name], [name], options));
 }
 
 /** Starts them side by side; rejects with the last words of the first one that does not become ready. */

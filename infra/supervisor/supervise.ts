@@ -76,7 +76,7 @@ export async function supervise(options: SuperviseOptions): Promise<void> {
     say('stopping');
   } finally {
     await stopHouse(house, timings.drainMs + 5000, say);
-    await lock.release();
+    lock.release();
     signals.dispose();
   }
   say('stopped');

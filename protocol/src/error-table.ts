@@ -170,14 +170,6 @@ export const errorTable = {
     'The journal was written by a newer Rookery; update this one.',
     '日志由更新版本写入，请升级。',
   ),
-  REPLAY_TOO_FAR: row(
-    REFUSED,
-    409,
-    'never',
-    'info',
-    'Too many events were missed; load the lists again.',
-    '缺失事件过多，请重新加载列表。',
-  ),
   IDEMPOTENCY_CONFLICT: row(
     REFUSED,
     409,
@@ -330,7 +322,6 @@ export const errorTable = {
     'The tool runner of this workspace does not answer.',
     '该工作区的工具运行器没有响应。',
   ),
-  CHANNEL_NOT_FOUND: row(REFUSED, 404, 'never', 'info', 'There is no such channel.', '没有这个通道。'),
   HOOK_REFUSED: row(
     REFUSED,
     401,

@@ -43,8 +43,6 @@ export const limits = {
   providerRequestRetries: 4,
   providerStreamRetries: 5,
   providerRequestsPerStep: 6,
-  providerRetryBaseMs: 200,
-  providerRetryCapMs: 5000,
   /** Steers of a run that no model call has seen; they all end in one commit. */
   pendingSteers: 64,
   deltaChars: 256,
@@ -52,8 +50,6 @@ export const limits = {
   connectionQueue: 1024,
   /** Bytes of one inbound RPC message. */
   rpcMessageBytes: 1024 * 1024,
-  /** Events behind which a client reloads from lists instead of replaying. */
-  clientReloadEvents: 20_000,
   replayRing: 16_384,
   replayConsumers: 4,
   subscriptionThreads: 100,
@@ -94,6 +90,7 @@ export const productionTimings = {
   providerHeadersMs: 30_000,
   providerIdleMs: 300_000,
   providerRetryBaseMs: 200,
+  providerRetryCapMs: 5000,
   toolSilenceMs: 15_000,
   authCodeMs: 300_000,
   lockWaitMs: 10_000,

@@ -78,7 +78,6 @@ export async function startGatewayHouse(timings: Partial<Timings> = {}): Promise
   const vaultKeys = {
     vault_provider: Buffer.alloc(32, 1),
     vault_channel: Buffer.alloc(32, 2),
-    vault_tool: Buffer.alloc(32, 3),
   };
 
   const configOf = (service: ServiceName, slot: number): ServiceConfig => {

@@ -1,4 +1,4 @@
-import type { ToolDescription } from '@rookery/protocol';
+import { limits, type ToolDescription } from '@rookery/protocol';
 import { flag, inputSchema, integer, optionalText, type Parameters, text } from './parameters.ts';
 
 const filePath = text('The file: absolute, from ~, or relative to the workspace.', 1, 4096);
@@ -12,7 +12,7 @@ export const toolParameters = {
   read: {
     filePath,
     offset: integer('The first line to show, counted from 1.', 1, 1),
-    limit: integer('How many lines to show at most.', 2000, 1, 2000),
+    limit: integer('How many lines to show at most.', limits.toolReadLines, 1, limits.toolReadLines),
   },
   write: { filePath, content: text('The whole new text of the file.', 0) },
   edit: {
@@ -35,7 +35,7 @@ export const toolParameters = {
     limit,
   },
   process_start: {
-    command: text('The command line for /bin/sh -lc. Its standard input is empty.', 1, 32_768),
+    command: text('The command line for /bin/sh -lc. Its standard input is empty.', 1, limits.processCommandChars),
     cwd: optionalText('The folder to run in; the workspace if left out.', 1, 4096),
     background: flag('True for what should go on after the answer, such as a development server.'),
   },

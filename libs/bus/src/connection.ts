@@ -31,9 +31,14 @@ export interface Bus {
   close(): Promise<void>;
 }
 
+/** True for 2.15 and newer. */
+export function isSupportedServer({ major, minor }: { major: number; minor: number }): boolean {
+  return major > NATS_MINIMUM.major || (major === NATS_MINIMUM.major && minor >= NATS_MINIMUM.minor);
+}
+
 function checkServer(version: string | undefined): void {
   const [major = 0, minor = 0] = (version ?? '').split('.').map((part) => Number.parseInt(part, 10));
-  if (major > NATS_MINIMUM.major || (major === NATS_MINIMUM.major && minor >= NATS_MINIMUM.minor)) return;
+  if (isSupportedServer({ major, minor })) return;
   throw new AppError('NATS_TOO_OLD', { details: { found: version ?? 'unknown' } });
 }
 

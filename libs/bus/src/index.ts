@@ -2,7 +2,7 @@ export { type BlobStore, openBlobs } from './blobs.ts';
 export { type Bucket, type BucketEntry, openBucket, type WatchCallback } from './bucket.ts';
 export { type CallOptions, callCommand } from './call.ts';
 export { type ConfigView, openConfig } from './config.ts';
-export { type Bus, type BusOptions, connectBus } from './connection.ts';
+export { type Bus, type BusOptions, connectBus, isSupportedServer } from './connection.ts';
 export { announceService, type ServiceStats } from './discovery.ts';
 export { busError, classifyFailure, type Failure } from './failures.ts';
 export { renewJournalId } from './journal-id.ts';

@@ -39,8 +39,8 @@ export const defaultRetry: RetryPolicy = {
   requestRetries: limits.providerRequestRetries,
   streamRetries: limits.providerStreamRetries,
   maxRequests: limits.providerRequestsPerStep,
-  baseMs: limits.providerRetryBaseMs,
-  capMs: limits.providerRetryCapMs,
+  baseMs: productionTimings.providerRetryBaseMs,
+  capMs: productionTimings.providerRetryCapMs,
 };
 
 /** Milliseconds that a Retry-After header (seconds or an HTTP date) asks for; undefined where it says nothing usable. */

@@ -10,6 +10,7 @@ export { digest } from './digest.ts';
 export { acquireLock, type Lock } from './lock.ts';
 export { openReadModel } from './open-read-model.ts';
 export type { RebuildReason } from './prepare-file.ts';
+export { identify, isAlive, type ProcessIdentity } from './process-identity.ts';
 export type { AppliedBatch, ReadModel, ReadModelOptions, ReadModelState, ReadModelStats } from './read-model.ts';
 export type { Damage, Reader, SubjectHead } from './reader.ts';
 export { runProjector } from './run-projector.ts';

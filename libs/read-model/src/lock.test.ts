@@ -23,7 +23,7 @@ describe('a lock', () => {
 
   it('of a living process names its pid', async () => {
     const child = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)']);
-    writeFileSync(path('b'), JSON.stringify({ pid: child.pid, start: null }));
+    writeFileSync(path('b'), JSON.stringify({ pid: child.pid, startTime: null }));
     expect(() => acquireLock(path('b'))).toThrow(
       expect.objectContaining({ details: { pid: child.pid, path: path('b') } }),
     );
@@ -35,7 +35,7 @@ describe('a lock', () => {
   });
 
   it('of an earlier process with the same pid is taken over', () => {
-    writeFileSync(path('c'), JSON.stringify({ pid: process.pid, start: 'another boot/1' }));
+    writeFileSync(path('c'), JSON.stringify({ pid: process.pid, startTime: 'another boot/1' }));
     const lock = acquireLock(path('c'));
     expect(lock.stale).toBe(true);
     expect(JSON.parse(readFileSync(path('c'), 'utf8'))).toMatchObject({ pid: process.pid });

@@ -1,11 +1,12 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { AppError } from '@rookery/protocol';
+import { identify, isAlive } from './process-identity.ts';
 
 interface Holder {
   pid: number;
   /** Tells a process from a later one with the same pid; null where the system does not say. */
-  start: string | null;
+  startTime: string | null;
 }
 
 export interface Lock {
@@ -14,32 +15,20 @@ export interface Lock {
   release(): void;
 }
 
-/** Boot and start time of a process, null where there is none or the system does not say. */
-function startOf(pid: number): string | null {
+function holds({ pid, startTime }: Holder): boolean {
+  if (startTime !== null) return isAlive({ pid, startTime });
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The command stands in brackets and may hold anything; field 22 is counted behind the last bracket.
-    const ticks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
-    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-    return ticks === undefined ? null : `${boot}/${ticks}`;
-  } catch {
-    return null;
-  }
-}
-
-function isAlive(holder: Holder): boolean {
-  try {
-    process.kill(holder.pid, 0);
+    process.kill(pid, 0);
+    return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
-  return holder.start === null || holder.start === startOf(holder.pid);
 }
 
 function holderIn(text: string): Holder | null {
   try {
-    const { pid, start } = JSON.parse(text) as Partial<Holder>;
-    return typeof pid === 'number' ? { pid, start: start ?? null } : null;
+    const { pid, startTime } = JSON.parse(text) as Partial<Holder>;
+    return typeof pid === 'number' ? { pid, startTime: startTime ?? null } : null;
   } catch {
     return null;
   }
@@ -84,7 +73,7 @@ function takeAway(path: string, expected: string): void {
 /** Takes a lock file for this process; HOME_LOCKED with the pid of a living holder. */
 export function acquireLock(path: string): Lock {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const text = JSON.stringify({ pid: process.pid, start: startOf(process.pid) } satisfies Holder);
+  const text = JSON.stringify(identify(process.pid) ?? ({ pid: process.pid, startTime: null } satisfies Holder));
   let stale = false;
   for (let attempt = 0; attempt < 10; attempt += 1) {
     if (place(path, text)) {
@@ -95,7 +84,7 @@ export function acquireLock(path: string): Lock {
     }
     const found = read(path);
     if (found === null) continue;
-    if (found.holder !== null && isAlive(found.holder)) {
+    if (found.holder !== null && holds(found.holder)) {
       throw new AppError('HOME_LOCKED', { details: { pid: found.holder.pid, path } });
     }
     stale = true;

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { deriveKey, open, parseMasterKey, type SealPlace, seal } from './index.ts';
 
-const master = parseMasterKey('00'.repeat(31).concat('01'));
+const master = parseMasterKey('00'.repeat(31).concat('01')) ?? Buffer.alloc(0);
 const key = deriveKey(master, 'vault_provider');
 const place: SealPlace = { bucket: 'vault_provider', item: 'deepseek', field: 'apiKey', revision: 3 };
 
@@ -64,7 +64,7 @@ describe('sealing', () => {
   });
 
   it('refuses keys of another length', () => {
-    expect(code(() => parseMasterKey('ab'))).toBe('VAULT_LOCKED');
+    expect(parseMasterKey('ab')).toBeNull();
     expect(code(() => deriveKey(randomBytes(16), 'b'))).toBe('VAULT_LOCKED');
     expect(code(() => seal(randomBytes(16), place, 'x'))).toBe('VAULT_LOCKED');
   });

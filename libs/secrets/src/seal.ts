@@ -15,11 +15,10 @@ export interface SealPlace {
   revision: number;
 }
 
-/** The master key of a home from its 64 hex digits; throws VAULT_LOCKED for anything else. */
-export function parseMasterKey(text: string): Uint8Array {
+/** The master key of a home from its 64 hex digits; null for anything else. */
+export function parseMasterKey(text: string): Uint8Array | null {
   const hex = text.trim();
-  if (!/^[0-9a-fA-F]{64}$/.test(hex)) throw new AppError('VAULT_LOCKED');
-  return Buffer.from(hex, 'hex');
+  return /^[0-9a-fA-F]{64}$/.test(hex) ? Buffer.from(hex, 'hex') : null;
 }
 
 /** The 32 byte key of one bucket: HKDF-SHA256 of the master key, info = its name. A process gets only those it needs. */

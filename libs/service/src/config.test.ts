@@ -109,9 +109,9 @@ describe('vault keys', () => {
   const env = (): NodeJS.ProcessEnv => environment({ ROOKERY_VAULT_KEYS: JSON.stringify(keys) });
 
   it.each<[ServiceName, string[]]>([
-    ['gateway', ['vault_provider', 'vault_channel', 'vault_tool']],
+    ['gateway', ['vault_provider', 'vault_channel']],
     ['agent', ['vault_provider']],
-    ['tool', ['vault_tool']],
+    ['tool', []],
     ['memory', []],
     ['channels', ['vault_channel']],
   ])('of %s are %j and no others', (service, buckets) => {

@@ -2,7 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir, hostname } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
-import { AppError, instanceName, limits, productionTimings, type Timings } from '@rookery/protocol';
+import {
+  AppError,
+  type BucketName,
+  instanceName,
+  limits,
+  productionTimings,
+  SERVER,
+  type Timings,
+} from '@rookery/protocol';
 import type { Logger } from 'pino';
 import { createLogger } from './logger.ts';
 
@@ -37,14 +45,30 @@ export interface RunningService {
 
 export type StartService = (config: ServiceConfig) => Promise<RunningService>;
 
-export const VERSION = '0.1.0';
+/** What a version is asked for by: the same everywhere. */
+export const VERSION = SERVER.version;
 
-const folders: Record<ServiceName, string> = {
+/** Name of each service's program: its bundle, its folder in a home and its log. */
+export const programOf: Readonly<Record<ServiceName, string>> = {
   gateway: 'gateway',
   agent: 'agent',
   tool: 'tool-runner',
   memory: 'memory',
   channels: 'channels',
+};
+
+/** The service of a program; undefined for a name that is none. */
+export function serviceOf(program: string): ServiceName | undefined {
+  return (Object.keys(programOf) as ServiceName[]).find((service) => programOf[service] === program);
+}
+
+/** Vault buckets that each service may open; it is handed no key of another. */
+export const vaultBucketsOf: Readonly<Record<ServiceName, readonly BucketName[]>> = {
+  gateway: ['vault_provider', 'vault_channel'],
+  agent: ['vault_provider'],
+  tool: [],
+  memory: [],
+  channels: ['vault_channel'],
 };
 
 const invalid = (name: string, why: string): AppError =>
@@ -143,18 +167,9 @@ function vaultKeysFrom(env: NodeJS.ProcessEnv, service: ServiceName): Partial<Re
   delete env.ROOKERY_VAULT_KEYS;
   if (text) inheritedKeys = parseVaultKeys(text);
   return Object.fromEntries(
-    Object.entries(inheritedKeys ?? {}).filter(([bucket]) => vaultsOf[service].includes(bucket)),
+    Object.entries(inheritedKeys ?? {}).filter(([bucket]) => vaultBucketsOf[service].some((own) => own === bucket)),
   );
 }
-
-/** Vault buckets that each service may open. */
-const vaultsOf: Record<ServiceName, readonly string[]> = {
-  gateway: ['vault_provider', 'vault_channel', 'vault_tool'],
-  agent: ['vault_provider'],
-  tool: ['vault_tool'],
-  memory: [],
-  channels: ['vault_channel'],
-};
 
 /** Reads a service's configuration from the environment; CONFIG_INVALID names the setting and what it must be. */
 export function readServiceConfig(service: ServiceName, env: NodeJS.ProcessEnv): ServiceConfig {
@@ -164,7 +179,7 @@ export function readServiceConfig(service: ServiceName, env: NodeJS.ProcessEnv):
   return {
     service,
     home,
-    folder: join(home, folders[service], String(slot)),
+    folder: join(home, programOf[service], String(slot)),
     slot,
     instance,
     natsUrl: natsUrl(env, home),

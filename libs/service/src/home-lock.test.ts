@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { identify } from '@rookery/read-model';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { lockHome } from './home-lock.ts';
-import { identify } from './process-identity.ts';
 
 let home: string;
 beforeEach(async () => {
@@ -16,8 +16,8 @@ it('is held with pid and start time, refused to a second one, and free after its
   const lock = await lockHome(home, 0);
   expect(JSON.parse(await readFile(join(home, 'lock'), 'utf8'))).toEqual(identify(process.pid));
   await expect(lockHome(home, 50)).rejects.toMatchObject({ code: 'HOME_LOCKED', details: { pid: process.pid } });
-  await lock.release();
-  await (await lockHome(home, 0)).release();
+  lock.release();
+  (await lockHome(home, 0)).release();
   expect(await readdir(home)).toEqual([]);
 });
 
@@ -25,8 +25,8 @@ it('waits for a holder that lets go', async () => {
   const lock = await lockHome(home, 0);
   const said: string[] = [];
   const second = lockHome(home, 10_000, (text) => said.push(text));
-  setTimeout(() => void lock.release(), 50);
-  await (await second).release();
+  setTimeout(() => lock.release(), 50);
+  (await second).release();
   expect(said).toHaveLength(1);
 });
 
@@ -35,11 +35,11 @@ it('takes over from a dead process, also where its pid lives on as another', asy
   const dead = { pid: child.pid, startTime: 'then' };
   await new Promise((resolve) => child.once('exit', resolve));
   await writeFile(join(home, 'lock'), JSON.stringify(dead));
-  await (await lockHome(home, 0)).release();
+  (await lockHome(home, 0)).release();
   await writeFile(join(home, 'lock'), JSON.stringify({ pid: process.pid, startTime: 'of another life' }));
-  await (await lockHome(home, 0)).release();
+  (await lockHome(home, 0)).release();
   await writeFile(join(home, 'lock'), 'damaged');
-  await (await lockHome(home, 0)).release();
+  (await lockHome(home, 0)).release();
 });
 
 it('gives a stale lock to exactly one of many', async () => {
@@ -51,6 +51,6 @@ it('gives a stale lock to exactly one of many', async () => {
 it('leaves a lock that is no longer its own', async () => {
   const lock = await lockHome(home, 0);
   await writeFile(join(home, 'lock'), 'of somebody else');
-  await lock.release();
+  lock.release();
   expect(await readFile(join(home, 'lock'), 'utf8')).toBe('of somebody else');
 });

@@ -60,7 +60,7 @@ export async function startRookery(options: RookeryOptions = {}): Promise<TestRo
   for (const folder of ['run', 'logs']) await mkdir(join(home, folder), { recursive: true, mode: 0o700 });
   await writeFile(join(home, 'token'), `${token}\n`, { mode: 0o600 });
   await writeFile(join(home, 'run', 'nats.json'), JSON.stringify({ url: nats.url, pid: nats.pid() }));
-  const vaults = ['vault_provider', 'vault_channel', 'vault_tool'];
+  const vaults = ['vault_provider', 'vault_channel'];
   const keys = Object.fromEntries(vaults.map((bucket) => [bucket, randomBytes(32).toString('hex')]));
   const { FAULT: _fault, ...inherited } = process.env;
   const env: NodeJS.ProcessEnv = {

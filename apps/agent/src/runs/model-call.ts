@@ -69,7 +69,7 @@ export async function callModel(call: ModelCall): Promise<void> {
         headersMs: timings.providerHeadersMs,
         idleMs: timings.providerIdleMs,
       },
-      retry: { baseMs: timings.providerRetryBaseMs },
+      retry: { baseMs: timings.providerRetryBaseMs, capMs: timings.providerRetryCapMs },
     };
     let usage: Extract<LoopInput, { type: 'model_finished' }>['usage'] = null;
     for await (const event of streamChat(request, options)) {
