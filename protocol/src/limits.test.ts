@@ -46,7 +46,7 @@ describe('limits', () => {
     ['processPageBytes', 16_384],
     ['processesPerThread', 64],
     ['processCommandChars', 32_768],
-    ['hookBodyBytes', 262_144],
+    ['hookBodyBytes', 528_384],
     ['deliveryIdChars', 200],
   ])('%s is %i', (name, value) => {
     expect(limits[name]).toBe(value);

@@ -62,7 +62,8 @@ export const limits = {
   processWindowBytes: 1024 * 1024,
   processesPerThread: 64,
   processCommandChars: 32_768,
-  hookBodyBytes: 256 * 1024,
+  /** Bytes of a delivery's JSON: a content of the largest size with every character escaped, and what is around it. */
+  hookBodyBytes: 2 * 256 * 1024 + 4096,
   deliveryIdChars: 200,
   /** Free disk space of a home below which no turn is taken or started, in MiB; ROOKERY_STORAGE_LOW_MIB replaces it. */
   storageLowMiB: 256,

@@ -1,5 +1,5 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { connectBus, openBucket } from '@rookery/bus';
@@ -22,6 +22,19 @@ afterAll(() => house.stop());
 
 const models = [{ id: 'm-1', displayName: 'One', contextWindow: 1000 }];
 const custom = { kind: 'custom', providerId: 'Local', displayName: 'Local', baseUrl: 'http://127.0.0.1:9/v1/', models };
+
+/** Status of a delivery without a secret from another address of this machine. */
+function hookStatusFrom(localAddress: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const headers = { 'content-type': 'application/json' };
+    const request = httpRequest(`${house.url}/hooks/ci`, { method: 'POST', localAddress, headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    });
+    request.on('error', reject);
+    request.end('{}');
+  });
+}
 
 test('the scripted provider is offered while there is no other', async () => {
   await mkdir(join(house.home, 'run'), { recursive: true });
@@ -220,7 +233,14 @@ test('a hook delivers once for each delivery id, and its answer goes out', async
   expect(await codeOf({ 'x-hook-secret': secret })).toEqual([400, 'INVALID_PARAMS']);
   expect(await codeOf(good, { content: '' })).toEqual([400, 'INVALID_PARAMS']);
   expect(await codeOf(good, { content: 'x', more: 1 })).toEqual([400, 'INVALID_PARAMS']);
-  expect(await codeOf(good, { content: 'x'.repeat(256 * 1024) })).toEqual([413, 'REQUEST_TOO_LARGE']);
+  const largest = await deliver({ ...good, 'x-delivery-id': 'd2' }, { content: '"'.repeat(256 * 1024) });
+  expect(largest.status).toBe(202);
+  const tooLong = { content: 'x'.repeat(256 * 1024 + 1) };
+  expect(await codeOf({ ...good, 'x-delivery-id': 'd3' }, tooLong)).toEqual([413, 'CONTENT_TOO_LARGE']);
+  expect(await codeOf(good, { content: 'x'.repeat(600 * 1024) })).toEqual([413, 'REQUEST_TOO_LARGE']);
+  const refused = await Promise.all(Array.from({ length: 601 }, () => hookStatusFrom('127.0.0.2')));
+  expect(new Set(refused)).toEqual(new Set([401, 429]));
+  expect((await deliver(good)).status).toBe(202);
   expect(await codeOf(good, { content: `the secret is ${secret}` })).toEqual([400, 'SECRET_REFUSED']);
   expect((await house.http('/hooks/none', { method: 'POST', headers: good, body: { content: 'x' } })).status).toBe(401);
   await eventually('the answer', () => answers.some((text) => text.includes('hook answered')), { timeoutMs: 20_000 });

@@ -4,7 +4,7 @@ import { applyingError } from '@rookery/read-model';
 import { logError } from '@rookery/service';
 import type { AgentDeps } from '../deps.ts';
 import { passes, RETRY_MS, untilAnswered } from '../passing.ts';
-import { leftSteers, type RunRow, runsOfOthers, startableRuns } from '../queries.ts';
+import { type LeftSteer, leftSteers, type RunRow, runsOfOthers, startableRuns } from '../queries.ts';
 import { RunHolder } from './holder.ts';
 import { OrphanWatch, settleForAnother } from './orphans.ts';
 
@@ -15,7 +15,7 @@ const SWEEP_LIMIT = 200;
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Turns a left steer into a turn; given by the commands, since it is a submission like any other. */
-export type SubmitSteer = (steer: ReturnType<typeof leftSteers>[number]) => Promise<void>;
+export type SubmitSteer = (steer: LeftSteer) => Promise<void>;
 
 /** Decides which runs this instance works on. Offers and sweeps are hints; the claim in the journal decides. */
 export class Scheduler {
@@ -70,12 +70,21 @@ export class Scheduler {
   }
 
   async #sweepOnce(): Promise<void> {
-    for (const steer of this.#deps.model.read(leftSteers)) await this.#submitSteer(steer);
+    for (const steer of this.#deps.model.read(leftSteers)) await this.#trySubmit(steer);
     for (const run of this.#deps.model.read((db) => startableRuns(db, SWEEP_LIMIT))) {
       if (this.#free() <= 0) break;
       this.#tryStart(run);
     }
     await this.#settleOrphans();
+  }
+
+  /** A steer that cannot be submitted now waits for the next sweep, and keeps nothing else waiting. */
+  async #trySubmit(steer: LeftSteer): Promise<void> {
+    try {
+      await this.#submitSteer(steer);
+    } catch (error) {
+      logError(this.#deps.log.child({ runId: steer.runId }), 'steer not submitted', toAppError(error));
+    }
   }
 
   async #settleOrphans(): Promise<void> {
@@ -200,11 +209,7 @@ export class Scheduler {
         left: leftSteers(db, threadId),
         startable: startableRuns(db, Math.max(1, this.#free())),
       }));
-      for (const steer of left) {
-        this.#submitSteer(steer).catch((error: unknown) =>
-          logError(this.#deps.log, 'steer not submitted', toAppError(error)),
-        );
-      }
+      for (const steer of left) void this.#trySubmit(steer);
       for (const run of startable) this.#tryStart(run);
     } catch (error) {
       // The view is being built anew; the next sweep looks again.

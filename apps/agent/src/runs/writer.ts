@@ -100,7 +100,7 @@ export class RunWriter {
 
   async #work(): Promise<void> {
     // The caller has this promise before the loop can end.
-    await null;
+    await Promise.resolve();
     try {
       while (this.#queue.length > 0 && !this.#closed) {
         const batch = this.#take();

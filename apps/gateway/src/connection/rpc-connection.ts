@@ -53,6 +53,8 @@ export class RpcConnection implements Subscriber {
   readonly #seen = new SeenSeq();
   readonly #holdTimers = new Set<NodeJS.Timeout>();
   #underWay = 0;
+  /** The last change of the filter; the next one follows it. */
+  #subscribed: Promise<unknown> = Promise.resolve();
   #leave: (() => void) | null = null;
   #ended: (() => void) | null = null;
   #closed = false;
@@ -112,6 +114,7 @@ export class RpcConnection implements Subscriber {
     if (this.#closed) return;
     this.#closed = true;
     this.#leave?.();
+    this.#unread.length = 0;
     this.#queue.end();
     for (const timer of this.#holdTimers) clearTimeout(timer);
     this.#ended?.();
@@ -209,7 +212,14 @@ export class RpcConnection implements Subscriber {
     if (!this.#closed) this.#leave = this.#ports.hub.joinAll(this);
   }
 
-  async #subscribe(filter: EventFilter | null): Promise<number> {
+  /** One after the other: two at once would each leave the old filter, and the connection would end up in both. */
+  #subscribe(filter: EventFilter | null): Promise<number> {
+    const changed = this.#subscribed.then(() => this.#change(filter));
+    this.#subscribed = changed.catch(() => undefined);
+    return changed;
+  }
+
+  async #change(filter: EventFilter | null): Promise<number> {
     const { latestSeq, leave } = await this.#ports.hub.join(this, filter, () => this.#leave?.());
     this.#leave = leave;
     if (this.#closed) leave();

@@ -3,6 +3,7 @@ import {
   type EventFilter,
   formatSubject,
   type StoredCommit,
+  threadFilter,
   type WireEvent,
 } from '@rookery/protocol';
 import fc from 'fast-check';
@@ -11,6 +12,7 @@ import type { CommitSource } from './commit-source.ts';
 import { Gate } from './gate.ts';
 import { EventHub, type Subscriber } from './hub.ts';
 import type { HubEvent } from './hub-event.ts';
+import { journalSource } from './journal-source.ts';
 import { lastMatchBefore } from './last-match.ts';
 import { createReplay } from './replay.ts';
 
@@ -225,6 +227,58 @@ it('keeps order while a long text is fetched, and tries until it is there', asyn
   expect(listener.events).toHaveLength(1);
   await hub.idle();
   expect(listener.events.map((event) => event.seq)).toEqual([1024, 2048, 3072, 4096]);
+});
+
+it('goes on in order when what it asks is away for a moment', async () => {
+  const commits = storedCommits(
+    Array.from({ length: 3 }, () => ({ thread: 't1', world: 'home', types: ['item.delta'], gap: 1 })),
+  );
+  let failures = 2;
+  const source: CommitSource = {
+    ...sourceOf(commits),
+    isQuarantined: () => {
+      failures -= 1;
+      if (failures >= 0) throw new Error('being built anew');
+      return false;
+    },
+  };
+  const delays: unknown[] = [];
+  const hub = new EventHub({
+    source,
+    searchBack: async () => 0,
+    ringEvents: 10,
+    ringChars: 1e6,
+    onDelay: (error) => delays.push(error),
+  });
+  hub.start({ streamSeq: 0, latestSeq: 0 });
+  const listener = new Listener(13);
+  hub.joinAll(listener);
+  for (const stored of commits) hub.ingest({ commits: [stored], appliedSeq: stored.streamSeq });
+  await hub.idle();
+  expect(listener.events.map((event) => event.seq)).toEqual([1024, 2048, 3072]);
+  expect(delays).toHaveLength(2);
+});
+
+it('keeps what was known of damaged threads while the view is being built anew', () => {
+  let isAway = false;
+  let quarantined = 1;
+  const rows = [{ scope: threadFilter('home', 't1'), stream_seq: 5 }];
+  const model = {
+    stats: () => ({ quarantined }),
+    read: (query: (reader: unknown) => unknown) => {
+      if (isAway) throw new Error('being built anew');
+      return query({ prepare: () => ({ all: () => rows }) });
+    },
+  };
+  const ports = { model, world: () => 'home' } as unknown as Parameters<typeof journalSource>[0];
+  const source = journalSource(ports);
+  expect(source.isQuarantined('t1', 5)).toBe(true);
+  isAway = true;
+  quarantined = 0;
+  expect(source.isQuarantined('t1', 5)).toBe(true);
+  rows.length = 0;
+  isAway = false;
+  expect(source.isQuarantined('t1', 5)).toBe(false);
 });
 
 it('keeps a filter alive for one who joins it while another leaves it', async () => {

@@ -1,5 +1,5 @@
 import { type EventFilter, type StoredCommit, seqOf, streamSeqOf } from '@rookery/protocol';
-import { type CommitSource, encodeCommit, visibleThread } from './commit-source.ts';
+import { type CommitSource, encodeCommit, loadEvents, visibleThread } from './commit-source.ts';
 import { filterKey, matches, normalFilter } from './filter.ts';
 import { eventJson, eventJsonAfter, type HubEvent, notificationFrame } from './hub-event.ts';
 import { EventRing } from './ring.ts';
@@ -22,7 +22,7 @@ export interface HubOptions {
   searchBack: (filter: EventFilter | null, beforeSeq: number) => Promise<number>;
   ringEvents: number;
   ringChars: number;
-  /** A blob could not be fetched; it is tried again. */
+  /** A commit could not be looked at, or a blob of it not be fetched; it is tried again. */
   onDelay: (error: unknown) => void;
 }
 
@@ -164,39 +164,50 @@ export class EventHub {
 
   async #work(): Promise<void> {
     this.#working = true;
-    let sinceBreath = 0;
-    for (let batch = this.#backlog.shift(); batch !== undefined; batch = this.#backlog.shift()) {
-      for (const stored of batch.commits) {
-        const events = this.#eventsOf(stored);
-        for (const event of events instanceof Promise ? await events : events) {
-          this.#handOut(event);
-          sinceBreath += 1;
+    try {
+      // No await around the loop: what comes right after its end must find that nobody works.
+      let sinceBreath = 0;
+      for (let batch = this.#backlog.shift(); batch !== undefined; batch = this.#backlog.shift()) {
+        for (const stored of batch.commits) {
+          const events = this.#eventsOf(stored);
+          for (const event of events instanceof Promise ? await events : events) {
+            this.#handOut(event);
+            sinceBreath += 1;
+          }
+          this.#advance(stored.streamSeq);
+          if (sinceBreath >= SLICE) {
+            sinceBreath = 0;
+            await breathe();
+          }
         }
-        this.#advance(stored.streamSeq);
-        if (sinceBreath >= SLICE) {
-          sinceBreath = 0;
-          await breathe();
-        }
+        this.#advance(batch.appliedSeq);
       }
-      this.#advance(batch.appliedSeq);
+    } catch (error) {
+      this.#options.onDelay(error);
+    } finally {
+      this.#working = false;
+      const waiters = this.#waiters;
+      this.#waiters = [];
+      for (const resolve of waiters) resolve();
     }
-    this.#working = false;
-    const waiters = this.#waiters;
-    this.#waiters = [];
-    for (const resolve of waiters) resolve();
   }
 
   #eventsOf(stored: StoredCommit): HubEvent[] | Promise<HubEvent[]> {
     const { source } = this.#options;
-    const threadId = visibleThread(source, stored);
-    if (threadId === null) return [];
-    return source.hasBlobs(stored) ? this.#fetch(stored, threadId) : encodeCommit(stored);
+    try {
+      if (visibleThread(source, stored) === null) return [];
+      return source.hasBlobs(stored) ? this.#fetch(stored) : encodeCommit(stored);
+    } catch (error) {
+      // What it is asked of, such as a view that is being built anew, is away for now.
+      this.#options.onDelay(error);
+      return this.#fetch(stored);
+    }
   }
 
-  async #fetch(stored: StoredCommit, threadId: string): Promise<HubEvent[]> {
+  async #fetch(stored: StoredCommit): Promise<HubEvent[]> {
     for (;;) {
       try {
-        return encodeCommit(await this.#options.source.inline(stored, threadId));
+        return await loadEvents(this.#options.source, stored);
       } catch (error) {
         // Order is kept: nothing later goes out before this one.
         this.#options.onDelay(error);

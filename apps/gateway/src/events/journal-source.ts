@@ -18,10 +18,14 @@ export function journalSource(ports: {
   const quarantine = (): Map<string, number> => {
     const count = model.stats().quarantined;
     if (count !== known.count) {
-      const rows = model.read((reader) =>
-        reader.prepare<[], { scope: string; stream_seq: number }>('SELECT scope, stream_seq FROM quarantine').all(),
-      );
-      known = { count, from: new Map(rows.map((row) => [row.scope, row.stream_seq])) };
+      try {
+        const rows = model.read((reader) =>
+          reader.prepare<[], { scope: string; stream_seq: number }>('SELECT scope, stream_seq FROM quarantine').all(),
+        );
+        known = { count, from: new Map(rows.map((row) => [row.scope, row.stream_seq])) };
+      } catch {
+        // The file is being built anew. What was known holds until the next look.
+      }
     }
     return known.from;
   };

@@ -6,7 +6,6 @@ import type { HttpContext } from './context.ts';
 import { requireLive } from './guard.ts';
 
 const DELIVERIES = { max: 600, timeWindow: 60_000 };
-/** JSON around a content of the largest size, and escapes in it. */
 const ACCEPTED = 202;
 
 type HookRequest = FastifyRequest<{ Params: { name: string } }>;
@@ -40,7 +39,8 @@ export function hookRoutes(app: FastifyInstance, context: HttpContext): void {
         access: 'hook',
         rateLimit: {
           ...DELIVERIES,
-          keyGenerator: (request: FastifyRequest) => `hook:${(request as HookRequest).params.name}`,
+          // With the address: who does not know the secret must not use up the deliveries of who does.
+          keyGenerator: (request: FastifyRequest) => `hook:${request.ip}:${(request as HookRequest).params.name}`,
         },
       },
     },
