@@ -25,6 +25,7 @@ interface Channel {
   name: string;
   bindings: { chat: string; threadId: string; branchId: string | null }[];
   openDeliveries: number;
+  refusedDeliveries: { count: number; lastErrorCode: string | null };
   outbox: Record<'waiting' | 'pending' | 'sent' | 'failed', number>;
 }
 
@@ -63,6 +64,9 @@ const startAgent = async () => {
     answer(content) {
       if (content.includes('fail')) throw new Error('as asked');
       return `answer to ${content}`;
+    },
+    admit(content) {
+      if (content.includes('no model')) throw new AppError('MODEL_NOT_CONFIGURED');
     },
   });
   return agent;
@@ -229,6 +233,29 @@ describe('two instances of channels', () => {
       status: 'failed',
       errorCode: 'http_410',
     });
+  });
+
+  it('close a delivery that the agents refuse for good, with the reason, and try it no more', async () => {
+    const accepted = await deliver('quiet', 'refused', 'no model for this', 'refusals');
+    const closed = await deliver('ci', 'refused-too', 'no model for this', 'refusals');
+    const entry = (name: string) => list().then((channels) => channels.find((channel) => channel.name === name));
+    for (const name of ['quiet', 'ci']) {
+      await eventually('the refusal', async () => (await entry(name))?.refusedDeliveries.count === 1);
+      expect(await entry(name)).toMatchObject({
+        openDeliveries: 0,
+        refusedDeliveries: { lastErrorCode: 'MODEL_NOT_CONFIGURED' },
+        outbox: { waiting: 0 },
+      });
+    }
+    const finished = (await channelEvents('channel.delivery_finished')).map(({ payload }) => payload);
+    for (const { runId } of [accepted, closed]) {
+      expect(finished.filter((payload) => payload.runId === runId)).toMatchObject([
+        { status: 'failed', errorCode: 'MODEL_NOT_CONFIGURED' },
+      ]);
+    }
+    expect(await deliver('quiet', 'refused', 'no model for this', 'refusals')).toEqual(accepted);
+    await deliver('quiet', 'fine', 'and now a model', 'refusals');
+    await eventually('the next one', () => small.taken.some((turn) => turn.content === 'and now a model'));
   });
 
   it('tell the outside why a run failed', async () => {

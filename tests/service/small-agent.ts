@@ -40,6 +40,8 @@ export interface SmallAgent {
 export interface SmallAgentOptions {
   /** Text of the answer to a content; a failed run where it throws. */
   answer(content: string): string;
+  /** Refuses a turn by throwing. */
+  admit?(content: string): void;
 }
 
 const WORLD = 'home';
@@ -119,6 +121,7 @@ export async function startSmallAgent(nats: TestNats, options: SmallAgentOptions
     const { threadId, branchId, content, providerId, modelId, clientRequestId } = params;
     const { turnId, runId, userItemId } = turnIdsOf(nats.homeId, threadId, clientRequestId);
     const result = { threadId, branchId, turnId, runId };
+    options.admit?.(content);
     if (taken.some((turn) => turn.turnId === turnId)) return result;
     const at = new Date().toISOString();
     const times = { createdAt: at, updatedAt: at };

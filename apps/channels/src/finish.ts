@@ -1,30 +1,54 @@
-import { decideFinishDelivery, type PostVerdict } from '@rookery/kernel';
-import { commandIdOf, commitId, formatSubject, writerName } from '@rookery/protocol';
+import { decideFinishDelivery, decideRefusedDelivery, type PostVerdict } from '@rookery/kernel';
+import { type CommitEvent, commandIdOf, commitId, type ErrorCode, formatSubject, writerName } from '@rookery/protocol';
 import type { Attempt } from '@rookery/read-model';
 import type { ChannelPorts } from './channel-ports.ts';
-import { type DueAnswer, loadOutboxStatus, WEBHOOK } from './views.ts';
+import type { Db } from './model.ts';
+import { type DueAnswer, isOpenDelivery, loadOutboxStatus, WEBHOOK } from './views.ts';
+
+type Closed = Pick<DueAnswer, 'world' | 'agentId' | 'account' | 'chat' | 'threadId' | 'runId'>;
 
 /**
  * Stores that an answer was accepted or refused, once, and waits until the read model has it: until then it would look
  * due. What append throws.
  */
-export async function finishDelivery(
+export function finishDelivery(
   ports: ChannelPorts,
-  answer: Pick<DueAnswer, 'world' | 'agentId' | 'account' | 'chat' | 'threadId' | 'runId'>,
+  answer: Closed,
   verdict: Exclude<PostVerdict, { kind: 'retry' }>,
   attempts: number,
 ): Promise<void> {
-  const { world, agentId, account, chat, threadId, runId } = answer;
+  const { runId } = answer;
+  const errorCode = verdict.kind === 'failed' ? verdict.errorCode : null;
+  return close(ports, answer, (db) =>
+    decideFinishDelivery(loadOutboxStatus(db, runId), {
+      ...{ runId, status: verdict.kind, attempts, errorCode },
+      finishedAt: ports.now().toISOString(),
+    }),
+  );
+}
+
+/** Stores that no agent will ever make a turn of a delivery, with the code of the refusal. What append throws. */
+export function refuseDelivery(
+  ports: ChannelPorts,
+  delivery: Closed,
+  errorCode: ErrorCode,
+  attempts: number,
+): Promise<void> {
+  const { runId } = delivery;
+  return close(ports, delivery, (db) =>
+    decideRefusedDelivery(isOpenDelivery(db, runId), {
+      ...{ runId, status: 'failed', attempts, errorCode },
+      finishedAt: ports.now().toISOString(),
+    }),
+  );
+}
+
+async function close(ports: ChannelPorts, of: Closed, decide: (db: Db) => CommitEvent | null): Promise<void> {
+  const { world, agentId, account, chat, threadId, runId } = of;
   const subject = formatSubject({ kind: 'channel', world, channel: WEBHOOK, account, chat });
   const cause = commandIdOf(ports.homeId, 'channel.finish', account, runId);
   const seq = await ports.append(subject, threadId, (db): Attempt<number | null> => {
-    const event = decideFinishDelivery(loadOutboxStatus(db, runId), {
-      runId,
-      status: verdict.kind,
-      attempts,
-      errorCode: verdict.kind === 'failed' ? verdict.errorCode : null,
-      finishedAt: ports.now().toISOString(),
-    });
+    const event = decide(db);
     if (event === null) return { kind: 'done', result: null };
     const commit = {
       id: commitId(subject, cause, 0),

@@ -2,9 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Bus, callCommand, signAuthorization } from '@rookery/bus';
 import { inlineBlobs } from '@rookery/journal';
 import { deliveryIdsOf, outboxBackoffMs, webhookThreadTitle } from '@rookery/kernel';
-import { type Authorization, commandIdOf, commandSubject, type LongText, toAppError } from '@rookery/protocol';
+import {
+  type AppError,
+  type Authorization,
+  commandIdOf,
+  commandSubject,
+  type LongText,
+  toAppError,
+} from '@rookery/protocol';
 import { faultPoint, logError } from '@rookery/service';
 import type { ChannelPorts } from './channel-ports.ts';
+import { refuseDelivery } from './finish.ts';
 import { inOrder } from './in-order.ts';
 import { hasThread, loadContent, loadOpenDeliveries, type OpenDelivery } from './views.ts';
 
@@ -68,6 +76,18 @@ export function startForwarder(ports: ChannelPorts, agent: AgentPort): Forwarder
     await agent.call('turn.start', { world, agentId, commandId, params, authorization });
   };
 
+  const refuse = async (delivery: OpenDelivery, { code }: AppError, attempts: number): Promise<void> => {
+    const { runId } = delivery;
+    try {
+      await refuseDelivery(ports, delivery, code, attempts);
+      failures.delete(runId);
+      log.warn({ runId, code }, 'a delivery was refused for good');
+    } catch (thrown) {
+      failures.set(runId, { attempts, notBefore: performance.now() + outboxBackoffMs(attempts, timings) });
+      logError(log.child({ runId }), 'the end of a delivery could not be stored yet', toAppError(thrown));
+    }
+  };
+
   const attempt = async (delivery: OpenDelivery): Promise<void> => {
     if (stopped) return;
     const { runId } = delivery;
@@ -76,6 +96,9 @@ export function startForwarder(ports: ChannelPorts, agent: AgentPort): Forwarder
       failures.delete(runId);
     } catch (thrown) {
       const attempts = (failures.get(runId)?.attempts ?? 0) + 1;
+      const known = toAppError(thrown);
+      // What an agent itself refuses for good is refused at the next attempt too. An error of the way there has a cause.
+      if (known.retry === 'never' && known.cause === undefined) return await refuse(delivery, known, attempts);
       failures.set(runId, { attempts, notBefore: performance.now() + outboxBackoffMs(attempts, timings) });
       // Content stays out of the log; the ids say which delivery it is.
       logError(log.child({ runId, attempts }), 'a delivery could not become a turn yet', toAppError(thrown));

@@ -23,6 +23,8 @@ export interface ChannelEntry {
   bindings: ChannelBinding[];
   /** Deliveries that are acknowledged and have no turn yet. */
   openDeliveries: number;
+  /** Deliveries that the agents refused for good, and why the last one was. */
+  refusedDeliveries: { count: number; lastErrorCode: string | null };
   outbox: { waiting: number; pending: number; sent: number; failed: number };
 }
 
@@ -54,11 +56,20 @@ export function listChannels(db: Db, world: string, config: ConfigValue<'channel
     const open = db
       .prepare(
         `SELECT COUNT(*) AS count FROM channel_deliveries
-         WHERE submitted_at IS NULL AND world = ? AND channel_id = ? AND account_id = ?`,
+         WHERE submitted_at IS NULL AND failed_code IS NULL AND world = ? AND channel_id = ? AND account_id = ?`,
       )
       .get(world, WEBHOOK, name) as { count: number };
+    // The bare column of a row with max() is that row's.
+    const refused = db
+      .prepare(
+        `SELECT COUNT(*) AS count, failed_code AS lastErrorCode, MAX(received_seq) FROM channel_deliveries
+         WHERE submitted_at IS NULL AND failed_code IS NOT NULL AND world = ? AND channel_id = ? AND account_id = ?`,
+      )
+      .get(world, WEBHOOK, name) as { count: number; lastErrorCode: string | null };
+    const refusedDeliveries = { count: refused.count, lastErrorCode: refused.lastErrorCode };
     const { kind, enabled, answerUrl, providerId, modelId } = channel;
     const outbox = countOutbox(db, world, name);
-    return [{ kind, name, enabled, answerUrl, providerId, modelId, bindings, openDeliveries: open.count, outbox }];
+    const settings = { kind, name, enabled, answerUrl, providerId, modelId };
+    return [{ ...settings, bindings, openDeliveries: open.count, refusedDeliveries, outbox }];
   });
 }

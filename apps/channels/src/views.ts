@@ -46,9 +46,15 @@ export function loadOpenDeliveries(db: Db): OpenDelivery[] {
     .prepare(
       `SELECT world, agent_id AS agentId, account_id AS account, chat_id AS chat, delivery_id AS deliveryId,
         thread_id AS threadId, run_id AS runId, provider_id AS providerId, model_id AS modelId, NULL AS contentJson
-       FROM channel_deliveries WHERE submitted_at IS NULL ORDER BY received_seq`,
+       FROM channel_deliveries WHERE submitted_at IS NULL AND failed_code IS NULL ORDER BY received_seq`,
     )
     .all() as OpenDelivery[];
+}
+
+/** True where a delivery has no turn and may still get one. */
+export function isOpenDelivery(db: Db, runId: string): boolean {
+  const sql = 'SELECT 1 FROM channel_deliveries WHERE run_id = ? AND submitted_at IS NULL AND failed_code IS NULL';
+  return db.prepare(sql).get(runId) !== undefined;
 }
 
 /** Content of a delivery as JSON, null where its turn is in the journal. */

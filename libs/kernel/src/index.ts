@@ -1,5 +1,10 @@
 export { answerBody, answerIdempotencyKey, type ChannelAnswer } from './channel/answer.ts';
-export { decideFinishDelivery, type FinishDelivery, type OutboxStatus } from './channel/decide-finish.ts';
+export {
+  decideFinishDelivery,
+  decideRefusedDelivery,
+  type FinishDelivery,
+  type OutboxStatus,
+} from './channel/decide-finish.ts';
 export {
   type DeliveryDecision,
   type DeliveryView,

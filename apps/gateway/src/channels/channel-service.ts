@@ -73,10 +73,15 @@ export class ChannelService {
       channels: Object.entries(channels)
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([name, config]) => {
-          const { bindings = [], openDeliveries = 0, outbox = null } = known.get(name) ?? {};
+          const {
+            bindings = [],
+            openDeliveries = 0,
+            refusedDeliveries = { count: 0, lastErrorCode: null },
+            outbox = null,
+          } = known.get(name) ?? {};
           const facts = reached
-            ? { bindings, openDeliveries, outbox }
-            : { bindings: null, openDeliveries: null, outbox: null };
+            ? { bindings, openDeliveries, refusedDeliveries, outbox }
+            : { bindings: null, openDeliveries: null, refusedDeliveries: null, outbox: null };
           return { ...channelView(name, config), ...facts };
         }),
     };

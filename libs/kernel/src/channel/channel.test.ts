@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isRefusal } from '../refusal.ts';
 import { answerBody, answerIdempotencyKey } from './answer.ts';
-import { decideFinishDelivery } from './decide-finish.ts';
+import { decideFinishDelivery, decideRefusedDelivery } from './decide-finish.ts';
 import {
   type DeliveryView,
   decideReceiveDelivery,
@@ -95,6 +95,13 @@ describe('the end of an answer', () => {
     if (event !== null) expect(checkEvent(event)).toMatchObject({ ok: true });
     for (const status of ['sent', 'failed', 'waiting', null] as const)
       expect(decideFinishDelivery(status, finish)).toBeNull();
+  });
+
+  it('closes a delivery that was refused for good, while it is open', () => {
+    const refused = { ...finish, status: 'failed' as const, errorCode: 'MODEL_NOT_CONFIGURED' };
+    const event = decideRefusedDelivery(true, refused);
+    expect(event?.payload).toMatchObject({ runId: finish.runId, status: 'failed', errorCode: 'MODEL_NOT_CONFIGURED' });
+    expect(decideRefusedDelivery(false, refused)).toBeNull();
   });
 
   it('has a body whose bytes do not depend on the order of the members', () => {

@@ -16,7 +16,15 @@ export interface FinishDelivery {
 
 /** The event that closes an answer; null where it is closed already, or where there is none to close. */
 export function decideFinishDelivery(status: OutboxStatus | null, command: FinishDelivery): CommitEvent | null {
-  if (status !== 'pending') return null;
+  return status === 'pending' ? finished(command) : null;
+}
+
+/** The event that closes a delivery that no agent will ever take; null where it is not open any more. */
+export function decideRefusedDelivery(isOpen: boolean, command: FinishDelivery): CommitEvent | null {
+  return isOpen ? finished(command) : null;
+}
+
+function finished(command: FinishDelivery): CommitEvent {
   const payload: EventPayload<'channel.delivery_finished'> = {
     runId: command.runId,
     idempotencyKey: answerIdempotencyKey(command.runId),

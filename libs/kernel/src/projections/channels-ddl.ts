@@ -24,7 +24,8 @@ export const channelsDdl: readonly string[] = [
     updated_at TEXT NOT NULL,
     PRIMARY KEY (world, channel_id, account_id)
   ) STRICT`,
-  // content_json is the text, or where it is long its blob reference; it goes when the turn is in the journal.
+  // content_json is the text, or where it is long its blob reference; it goes when the turn is in the journal, or when
+  // there will be none: then failed_code says why, with submitted_at NULL.
   `CREATE TABLE channel_deliveries (
     received_seq INTEGER PRIMARY KEY,
     world TEXT NOT NULL,
@@ -42,10 +43,12 @@ export const channelsDdl: readonly string[] = [
     model_id TEXT NOT NULL,
     received_at TEXT NOT NULL,
     submitted_at TEXT,
+    failed_code TEXT,
     UNIQUE (world, channel_id, account_id, delivery_id, chat_id)
   ) STRICT`,
   'CREATE INDEX channel_deliveries_run_idx ON channel_deliveries(run_id)',
-  `CREATE INDEX channel_deliveries_open_idx ON channel_deliveries(received_seq) WHERE submitted_at IS NULL`,
+  `CREATE INDEX channel_deliveries_open_idx ON channel_deliveries(received_seq)
+    WHERE submitted_at IS NULL AND failed_code IS NULL`,
   // A row is there from the delivery on (waiting), and due from the run's end on (pending).
   `CREATE TABLE channel_outbox (
     id INTEGER PRIMARY KEY,

@@ -104,6 +104,12 @@ describe('the projection of channels', () => {
         key: { run_id: 'r1' },
         set: { status: 'failed', attempts: 3, last_error_code: 'http_410', updated_at: T },
       },
+      {
+        table: 'channel_deliveries',
+        op: 'update',
+        key: { run_id: 'r1' },
+        set: { failed_code: 'http_410', content_json: null },
+      },
     ]);
   });
 

@@ -64,14 +64,13 @@ function received(chat: Chat, commit: Commit, seq: number, delivery: EventPayloa
   return writes;
 }
 
-function finished(commit: Commit, finish: EventPayload<'channel.delivery_finished'>): Write {
+function finished(commit: Commit, finish: EventPayload<'channel.delivery_finished'>): Write[] {
   const { runId, status, attempts, errorCode } = finish;
-  return {
-    table: 'channel_outbox',
-    op: 'update',
-    key: { run_id: runId },
-    set: { status, attempts, last_error_code: errorCode, updated_at: commit.at },
-  };
+  const set = { status, attempts, last_error_code: errorCode, updated_at: commit.at };
+  const answer: Write = { table: 'channel_outbox', op: 'update', key: { run_id: runId }, set };
+  if (status !== 'failed') return [answer];
+  const delivery = { failed_code: errorCode, content_json: null };
+  return [answer, { table: 'channel_deliveries', op: 'update', key: { run_id: runId }, set: delivery }];
 }
 
 /** Threads and turns: only rows that a delivery made before are touched, so other conversations change nothing. */
@@ -111,7 +110,7 @@ function project({ subject, commit, streamSeq }: StoredCommit): Write[] {
           return received(chat, commit, seqOf(streamSeq, index), payload as EventPayload<'channel.received'>);
         }
         if (type === 'channel.delivery_finished') {
-          return [finished(commit, payload as EventPayload<'channel.delivery_finished'>)];
+          return finished(commit, payload as EventPayload<'channel.delivery_finished'>);
         }
         return [];
       });
