@@ -1,4 +1,4 @@
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MANIFEST } from './manifest.ts';
 
@@ -12,6 +12,7 @@ export interface Schedule {
 }
 
 const NAME = /^rookery-\d{8}T\d{6}Z$/;
+const CUT_OFF = /^\.rookery-\d{8}T\d{6}Z\.\d+\.part$/;
 const HOUR_MS = 3_600_000;
 const LOOK_MS = 60_000;
 
@@ -27,6 +28,15 @@ async function copiesIn(folder: string): Promise<{ path: string; at: number }[]>
     if (Number.isFinite(at)) copies.push({ path, at });
   }
   return copies;
+}
+
+/** Removes what a copy that was cut off a day ago or more has left. */
+async function removeCutOff(folder: string): Promise<void> {
+  for (const name of (await readdir(folder).catch(() => [])).filter((each) => CUT_OFF.test(each))) {
+    const path = join(folder, name);
+    const found = await stat(path).catch(() => null);
+    if (found !== null && Date.now() - found.mtimeMs > 24 * HOUR_MS) await rm(path, { recursive: true, force: true });
+  }
 }
 
 /** Removes all but the newest copies and gives the folders that are gone. What has another name is left alone. */
@@ -48,6 +58,7 @@ export function startSchedule(
     const newest = (await copiesIn(folder)).at(-1);
     // A clock that was set back would otherwise put the next copy off for ever.
     if (newest !== undefined && Math.abs(Date.now() - newest.at) < everyHours * HOUR_MS) return;
+    await removeCutOff(folder);
     await make();
     await keepNewest(folder, keep);
   };

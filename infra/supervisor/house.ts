@@ -16,12 +16,23 @@ export interface House {
   /** Of the own nats-server. */
   writes: { stop(): Promise<void> } | null;
   demo: { stop(): Promise<void> } | null;
+  copies: { stop(): Promise<void> } | null;
   /** False while run/supervisor.json could not be written. */
   recorded: boolean;
 }
 
 export function emptyHouse(home: string): House {
-  return { home, nats: null, services: [], control: null, storage: null, writes: null, demo: null, recorded: true };
+  return {
+    home,
+    nats: null,
+    services: [],
+    control: null,
+    storage: null,
+    writes: null,
+    demo: null,
+    copies: null,
+    recorded: true,
+  };
 }
 
 function processes(house: House): Supervised[] {
@@ -61,6 +72,7 @@ export function recordHouse(house: House, say: (text: string) => void): void {
 /** Stops all in order, nats-server last, whatever happens to one of them; each gets `graceMs` before it is killed. */
 export async function stopHouse(house: House, graceMs: number, say: (text: string) => void): Promise<void> {
   const parts: (() => Promise<void> | undefined)[] = [
+    () => house.copies?.stop(),
     () => house.writes?.stop(),
     ...house.services.map(
       ({ supervised }) =>

@@ -13,6 +13,7 @@ it('has the documented defaults', () => {
     replicas: 1,
     slot: 0,
     storageLowBytes: 256 * 1024 * 1024,
+    copies: null,
     timings: productionTimings,
   });
 });
@@ -23,9 +24,12 @@ it('reads what is set', () => {
     ROOKERY_HTTP: '[::1]:0',
     ROOKERY_NATS_URL: 'nats://a:4222,nats://b:4222',
     ROOKERY_REPLICAS: '3',
+    ROOKERY_BACKUP_DIR: '/backups',
+    ROOKERY_BACKUP_KEEP: '3',
     ROOKERY_TIMINGS: '{"lockWaitMs":50}',
   });
   expect(settings).toMatchObject({ home: join(homedir(), 'elsewhere'), replicas: 3, timings: { lockWaitMs: 50 } });
+  expect(settings.copies).toEqual({ folder: '/backups', everyHours: 24, keep: 3 });
   expect(settings.http).toEqual({ host: '::1', port: 0 });
   expect(settings.natsUrl).toBe('nats://a:4222,nats://b:4222');
 });
@@ -36,6 +40,8 @@ it.each([
   ['ROOKERY_NATS_URL', 'http://localhost:4222'],
   ['ROOKERY_REPLICAS', '2'],
   ['ROOKERY_SLOT', '-1'],
+  ['ROOKERY_BACKUP_HOURS', '0'],
+  ['ROOKERY_BACKUP_KEEP', 'all'],
   ['ROOKERY_TIMINGS', '{'],
   ['ROOKERY_TIMINGS', '{"lockWait":1}'],
   ['ROOKERY_TIMINGS', '{"lockWaitMs":"1"}'],

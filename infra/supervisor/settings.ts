@@ -1,3 +1,5 @@
+import { resolve } from 'node:path';
+import type { Schedule } from '@rookery/backup';
 import { type Listen, parseListen } from '@rookery/nats';
 import { AppError, type Timings } from '@rookery/protocol';
 import { homeFolder, integerSetting, storageLowBytes, timingsFrom } from '@rookery/service';
@@ -12,6 +14,8 @@ export interface SupervisorSettings {
   slot: number;
   /** Free disk space below which it says that there is little left, in bytes. */
   storageLowBytes: number;
+  /** Copies that are made by themselves; null where no folder is named. */
+  copies: Schedule | null;
   timings: Timings;
 }
 
@@ -39,6 +43,14 @@ function natsUrls(value: string | undefined): string | null {
   return value;
 }
 
+/** ROOKERY_BACKUP_DIR turns copies on: one a day by default, the newest seven are kept. */
+function copiesOf(env: NodeJS.ProcessEnv): Schedule | null {
+  const everyHours = integerSetting(env, 'ROOKERY_BACKUP_HOURS', 24, 1, 24 * 365);
+  const keep = integerSetting(env, 'ROOKERY_BACKUP_KEEP', 7, 1, 10_000);
+  const folder = env.ROOKERY_BACKUP_DIR;
+  return folder ? { folder: resolve(folder), everyHours, keep } : null;
+}
+
 /** Reads the supervisor's settings from the environment; CONFIG_INVALID names the one that is wrong. */
 export function readSettings(env: NodeJS.ProcessEnv = process.env): SupervisorSettings {
   return {
@@ -49,6 +61,7 @@ export function readSettings(env: NodeJS.ProcessEnv = process.env): SupervisorSe
     replicas: replicasOf(env),
     slot: integerSetting(env, 'ROOKERY_SLOT', 0, 0, 99),
     storageLowBytes: storageLowBytes(env),
+    copies: copiesOf(env),
     timings: timingsFrom(env),
   };
 }

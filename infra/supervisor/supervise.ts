@@ -4,6 +4,7 @@ import { finishRestore } from '@rookery/backup';
 import { formatListen, formatVersion, obtainServer, settlePort } from '@rookery/nats';
 import { lockHome, watchStorage } from '@rookery/service';
 import { serveControl } from './control.ts';
+import { startCopies } from './copies.ts';
 import { hostDemo } from './demo.ts';
 import { emptyHouse, type House, houseStatus, killHouse, recordHouse, stopHouse } from './house.ts';
 import { endLeftovers } from './leftovers.ts';
@@ -148,5 +149,6 @@ async function startHouse(
     await unlessStopped(startServices(house.services));
     return oneProcess ? 'five in one process' : `${house.services.length} processes`;
   });
+  if (settings.copies !== null) house.copies = startCopies({ schedule: settings.copies, dist, env, say });
   return unlessStopped(openLink(http, token));
 }
