@@ -52,6 +52,11 @@ async function finish(command: string) {
   return bench.table.wait(THREAD, processId, 0, 20_000, never);
 }
 
+/** Where the shell of a command has written its exit status. */
+function exitFile(meta: ProcessMeta): string {
+  return bench.files.logPath(meta.threadId, meta.processId).replace(/\.log$/, '.exit');
+}
+
 async function codeOf(work: () => unknown): Promise<string> {
   try {
     await work();
@@ -108,6 +113,22 @@ describe('a command', () => {
   it('killed by a signal from outside is terminated, not exited', async () => {
     const { meta } = await finish('kill -9 $$');
     expect(meta).toMatchObject({ state: 'terminated', exitCode: null, errorCode: 'killed_by_signal' });
+  });
+
+  it('has the exit status that its shell gives, and no way to what records it', async () => {
+    const { meta, page } = await finish('echo "$0 $#"; { echo 0 >&3; } 2>&1 | grep -c "Bad\\|bad"; exit 255');
+    expect(page.output).toMatch(/^\S*sh 0\n1\n$/);
+    expect(meta).toMatchObject({ state: 'exited', exitCode: 255, errorCode: 'nonzero_exit' });
+  });
+
+  it('that signals its own group and heeds that itself has the status that it chose', async () => {
+    const { meta } = await finish('trap "exit 3" TERM; kill 0; exit 4');
+    expect(meta).toMatchObject({ state: 'exited', exitCode: 3 });
+  });
+
+  it.each(['HUP', 'INT', 'QUIT', 'TERM'])('does not ignore SIG%s because of what records its end', async (signal) => {
+    const { meta } = await finish(`kill -${signal} $$; exit 0`);
+    expect(meta).toMatchObject({ state: 'terminated', errorCode: 'killed_by_signal' });
   });
 
   it('takes what it left behind with it', async () => {
@@ -189,6 +210,16 @@ describe('stopping', () => {
     expect((await bench.table.stop(THREAD, started.processId, 0)).meta).toEqual(meta);
   });
 
+  it('sends one polite signal and leaves the time to heed it', async () => {
+    const command =
+      'trap "echo asked; sleep 0.1; echo heeded; exit 0" TERM; echo ready; while true; do sleep 0.02; done';
+    const started = await start(command);
+    await expect.poll(() => bench.table.read(THREAD, started.processId, 0).page.output).toBe('ready\n');
+    const { meta, page } = await bench.table.stop(THREAD, started.processId, 0);
+    expect(meta).toMatchObject({ state: 'terminated', errorCode: 'terminated' });
+    expect(page.output.match(/asked|heeded/g)).toEqual(['asked', 'heeded']);
+  });
+
   it('kills what does not heed the polite signal', async () => {
     const started = await start('trap "" TERM; echo ready; while true; do sleep 0.05; done');
     await expect.poll(() => bench.table.read(THREAD, started.processId, 0).page.output).toBe('ready\n');
@@ -235,13 +266,55 @@ describe('after a restart', () => {
     expect(bench.facts.states(started.processId).at(-1)).toBe('terminated');
   });
 
-  it('a command that ends unseen after it was taken over is unknown', async () => {
-    const started = await start('while [ ! -e go ]; do sleep 0.02; done; exit 0');
+  it.each([
+    ['exit 0', { state: 'exited', exitCode: 0, errorCode: null }],
+    ['exit 7', { state: 'exited', exitCode: 7, errorCode: 'nonzero_exit' }],
+    ['kill -9 $$', { state: 'terminated', exitCode: null, errorCode: 'killed_by_signal' }],
+  ])('a command that was taken over and ends by %s is known to have done so', async (end, known) => {
+    const started = await start(`while [ ! -e go ]; do sleep 0.02; done; ${end}`);
     restart();
     await bench.table.adopt();
     writeFileSync(join(root, 'go'), '');
     const { meta } = await bench.table.wait(THREAD, started.processId, 0, 20_000, never);
+    expect(meta).toMatchObject(known);
+  });
+
+  it('a command that was taken over and killed with all of its group is unknown', async () => {
+    const started = await start('exec sleep 300');
+    restart();
+    await bench.table.adopt();
+    kill(started.pid ?? 0);
+    const { meta } = await bench.table.wait(THREAD, started.processId, 0, 20_000, never);
     expect(meta).toMatchObject({ state: 'unknown', exitCode: null, errorCode: 'exit_unobserved' });
+  });
+
+  it('a command that ended while no runner was there has the end that its shell recorded', async () => {
+    const started = await start('while [ ! -e go ]; do sleep 0.02; done; echo bye; exit 5');
+    restart();
+    const goneAt = Date.now();
+    writeFileSync(join(root, 'go'), '');
+    await expect.poll(() => groupRuns(started.pid ?? 0)).toBe(false);
+    const endedBy = Date.now();
+    await bench.table.adopt();
+    const { meta, page } = bench.table.read(THREAD, started.processId, 0);
+    expect(meta).toMatchObject({ state: 'exited', exitCode: 5, errorCode: 'nonzero_exit' });
+    expect(page.output).toBe('bye\n');
+    // Files have their times from a clock that ticks every few milliseconds.
+    expect(Date.parse(meta.finishedAt ?? '')).toBeGreaterThanOrEqual(goneAt - 20);
+    expect(Date.parse(meta.finishedAt ?? '')).toBeLessThanOrEqual(endedBy);
+    expect(bench.facts.states(started.processId)).toEqual(['exited']);
+  });
+
+  it.each(['', '0', 'x\n', '0\n0\n'])('a record of the end that holds %j counts for nothing', async (text) => {
+    const { meta } = await finish('true');
+    bench.files.save({ ...meta, state: 'running', finishedAt: null });
+    writeFileSync(exitFile(meta), text);
+    restart();
+    await bench.table.adopt();
+    expect(bench.table.read(THREAD, meta.processId, 0).meta).toMatchObject({
+      state: 'unknown',
+      errorCode: 'process_lost',
+    });
   });
 
   it('a dead command is settled as unknown, and its output stays readable', async () => {
@@ -259,6 +332,7 @@ describe('after a restart', () => {
 
   it('a start that was cut off before a pid was known is unknown', async () => {
     const { meta } = await finish('true');
+    writeFileSync(exitFile(meta), '');
     const cut: ProcessMeta = { ...meta, state: 'unknown', errorCode: 'start_pending', pid: null, finishedAt: null };
     bench.files.save(cut);
     restart();
@@ -268,6 +342,7 @@ describe('after a restart', () => {
 
   it('another process with the same pid is not taken for the command', async () => {
     const { meta } = await finish('true');
+    writeFileSync(exitFile(meta), '');
     const other = await start('exec sleep 300');
     const running = bench.files.load(THREAD, other.processId);
     const { pid, bootId } = other;

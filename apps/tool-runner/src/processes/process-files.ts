@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isSubjectToken, type ProcessRecord } from '@rookery/protocol';
 
@@ -18,7 +18,18 @@ export interface ProcessMeta extends Omit<ProcessRecord, 'stdout' | 'stderr' | '
   readonly omittedBytes: number;
 }
 
-/** The folder `processes`: `<threadId>/<processId>.log` holds the output, `.json` beside it what is known. */
+/** How a command ended, as its shell has left it behind. */
+export interface RecordedEnd {
+  /** Exit status as a shell tells it: 128 + n where signal n ended the command. */
+  readonly status: number;
+  /** ISO time. */
+  readonly at: string;
+}
+
+/**
+ * The folder `processes`: `<threadId>/<processId>.log` holds the output, `.json` beside it what is known, `.exit` what
+ * its shell has written when the command had ended.
+ */
 export class ProcessFiles {
   readonly #root: string;
 
@@ -26,10 +37,21 @@ export class ProcessFiles {
     this.#root = root;
   }
 
-  /** Makes the folder of a thread and gives the path of a command's output. */
-  prepareLog(threadId: string, processId: string): string {
+  /** Makes the folder of a thread and gives the paths of a command's output and of its end. */
+  prepare(threadId: string, processId: string): { log: string; exit: string } {
     mkdirSync(this.#folder(threadId), { recursive: true, mode: 0o700 });
-    return this.logPath(threadId, processId);
+    return { log: this.logPath(threadId, processId), exit: this.#exitPath(threadId, processId) };
+  }
+
+  /** How a command ended by what its shell has written, or null; a half written status counts for nothing. */
+  recordedEnd(threadId: string, processId: string): RecordedEnd | null {
+    const path = this.#exitPath(threadId, processId);
+    try {
+      const status = /^(\d{1,3})\n$/.exec(readFileSync(path, 'utf8'))?.[1];
+      return status === undefined ? null : { status: Number(status), at: statSync(path).mtime.toISOString() };
+    } catch {
+      return null;
+    }
   }
 
   /** Path of a command's output. */
@@ -71,6 +93,10 @@ export class ProcessFiles {
 
   #folder(threadId: string): string {
     return join(this.#root, segment(threadId));
+  }
+
+  #exitPath(threadId: string, processId: string): string {
+    return join(this.#folder(threadId), `${segment(processId)}.exit`);
   }
 
   #metaPath(threadId: string, processId: string): string {

@@ -1,5 +1,6 @@
 import { limits, processIdOf } from '@rookery/protocol';
 import { systemCode, type ToolContext, ToolFailure } from '../tool-call.ts';
+import { endState } from './process-end.ts';
 import { processRecord } from './process-facts.ts';
 import type { ProcessMeta } from './process-files.ts';
 import { type LogPage, ProcessLog } from './process-log.ts';
@@ -87,13 +88,13 @@ export class ProcessTable {
     return this.read(threadId, processId, cursor);
   }
 
-  /** After a start of the runner: takes over the commands that still run and settles the others as unknown. */
+  /** After a start of the runner: takes over the commands that still run and settles the others. */
   async adopt(): Promise<void> {
     for (const meta of this.#ports.files.all()) {
       const open = meta.state === 'running' || meta.errorCode === 'start_pending';
       if (!open || meta.runnerId !== this.#runnerId) continue;
       const running = RunningProcess.adopt(meta, this.#ports);
-      if (running === null) this.#settleLost(meta);
+      if (running === null) this.#settleUnseen(meta);
       else this.#follow(running);
     }
   }
@@ -142,14 +143,22 @@ export class ProcessTable {
     void running.ended.finally(() => this.#running.delete(processId));
   }
 
-  #settleLost(meta: ProcessMeta): void {
-    this.#settle(meta, { state: 'unknown', errorCode: meta.pid === null ? 'start_interrupted' : 'process_lost' });
+  /** A command that ended while no runner was there: as its shell has recorded it, else unknown. */
+  #settleUnseen(meta: ProcessMeta): void {
+    const recorded = this.#ports.files.recordedEnd(meta.threadId, meta.processId);
+    if (recorded === null) {
+      this.#settle(meta, { state: 'unknown', errorCode: meta.pid === null ? 'start_interrupted' : 'process_lost' });
+    } else {
+      const end = endState({ observed: true, status: recorded.status }, false);
+      this.#settle(meta, { ...end, finishedAt: recorded.at });
+    }
   }
 
-  #settle(meta: ProcessMeta, change: Pick<ProcessMeta, 'state' | 'errorCode'>): void {
+  #settle(meta: ProcessMeta, change: Partial<ProcessMeta> & Pick<ProcessMeta, 'state' | 'errorCode'>): void {
     const log = new ProcessLog(this.#ports.files.logPath(meta.threadId, meta.processId), meta.omittedBytes);
     log.foldAfterEnd();
-    const settled = { ...meta, ...change, finishedAt: new Date().toISOString(), omittedBytes: log.omittedBytes };
+    const finishedAt = new Date().toISOString();
+    const settled = { ...meta, finishedAt, ...change, omittedBytes: log.omittedBytes };
     this.#ports.files.save(settled);
     this.#ports.facts.follow(settled, processRecord(settled, log));
   }

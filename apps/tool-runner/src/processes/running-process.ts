@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+import { endState, type ProcessEnd } from './process-end.ts';
 import { type ProcessFacts, processRecord } from './process-facts.ts';
 import type { ProcessFiles, ProcessMeta } from './process-files.ts';
 import { currentBootId, groupRuns, identityOf, isSameProcess } from './process-identity.ts';
@@ -31,6 +32,16 @@ const LOOK_MS = 100;
 /** Facts about an output that goes on growing become rarer up to this, so that a chatty command fills no journal. */
 const MAX_SNAPSHOT_MS = 10_000;
 
+/**
+ * Runs the command in a login shell of its own and writes its exit status to file 3, which the command does not get: a
+ * runner that comes later has no other way to learn how a command ended that is no child of its own.
+ * NOTE: signals go to the whole group. A trap that does nothing lets this shell live until the command has ended in its
+ * own way, and gives the command the signal's default: an ignored one would be ignored by the command too. The subshell
+ * keeps what this shell has to say of signals ("Terminated") out of the output.
+ */
+const RECORD_END =
+  'trap : HUP INT QUIT TERM; (exec /bin/sh -lc "$1" 2>&1 3>&-); status=$?; echo "$status" >&3; exit "$status"';
+
 /** One command that runs: started here, or found again after a restart of the runner. */
 export class RunningProcess {
   readonly log: ProcessLog;
@@ -58,18 +69,22 @@ export class RunningProcess {
 
   /** Starts a command whose intent is on record. Rejects with what the system says if it cannot be started. */
   static async start(intent: ProcessMeta, ports: ProcessPorts): Promise<RunningProcess> {
-    const log = openSync(ports.files.prepareLog(intent.threadId, intent.processId), 'a', 0o600);
+    const paths = ports.files.prepare(intent.threadId, intent.processId);
+    const log = openSync(paths.log, 'a', 0o600);
+    const exit = openSync(paths.exit, 'w', 0o600);
     let child: ChildProcess;
     try {
-      child = spawn('/bin/sh', ['-lc', intent.command], {
+      child = spawn('/bin/sh', ['-c', RECORD_END, 'sh', intent.command], {
         cwd: intent.cwd,
         env: ports.environment,
         // A session of its own: signals of the runner's terminal do not reach it, and it can outlive the runner.
         detached: true,
-        stdio: ['ignore', log, log],
+        // What the outer shell itself has to say, such as "Killed", is no output of the command.
+        stdio: ['ignore', log, 'ignore', exit],
       });
     } finally {
       closeSync(log);
+      closeSync(exit);
     }
     const { pid } = child;
     const exited = exitOf(child);
@@ -93,7 +108,11 @@ export class RunningProcess {
   static adopt(meta: ProcessMeta, ports: ProcessPorts): RunningProcess | null {
     const { pid, startMark, bootId } = meta;
     if (pid === null || !isSameProcess(pid, startMark, bootId)) return null;
-    return new RunningProcess(meta, pid, ports, watchExit(pid, startMark, bootId));
+    const exited = watchExit(pid, startMark, bootId).then((): ExitFact => {
+      const recorded = ports.files.recordedEnd(meta.threadId, meta.processId);
+      return { observed: recorded !== null, status: recorded?.status ?? null };
+    });
+    return new RunningProcess(meta, pid, ports, exited);
   }
 
   get meta(): ProcessMeta {
@@ -167,30 +186,19 @@ export class RunningProcess {
   }
 }
 
-interface ExitFact {
-  /** False for an adopted command: only its parent learns how it ended. */
-  readonly observed: boolean;
-  readonly code: number | null;
+interface ExitFact extends ProcessEnd {
   readonly error?: Error;
-}
-
-function endState(fact: ExitFact, stopping: boolean): Pick<ProcessMeta, 'state' | 'exitCode' | 'errorCode'> {
-  if (stopping) return { state: 'terminated', exitCode: null, errorCode: 'terminated' };
-  if (!fact.observed) return { state: 'unknown', exitCode: null, errorCode: 'exit_unobserved' };
-  if (fact.code === null) return { state: 'terminated', exitCode: null, errorCode: 'killed_by_signal' };
-  return { state: 'exited', exitCode: fact.code, errorCode: fact.code === 0 ? null : 'nonzero_exit' };
 }
 
 function exitOf(child: ChildProcess): Promise<ExitFact> {
   return new Promise((resolve) => {
-    child.once('exit', (code) => resolve({ observed: true, code }));
-    child.once('error', (error) => resolve({ observed: true, code: null, error }));
+    child.once('exit', (status) => resolve({ observed: true, status }));
+    child.once('error', (error) => resolve({ observed: true, status: null, error }));
   });
 }
 
-async function watchExit(pid: number, startMark: number | null, bootId: string): Promise<ExitFact> {
+async function watchExit(pid: number, startMark: number | null, bootId: string): Promise<void> {
   while (isSameProcess(pid, startMark, bootId)) await pause(LOOK_MS, undefined, { ref: false });
-  return { observed: false, code: null };
 }
 
 /** What the root of a command left behind in its group goes too. */
