@@ -41,6 +41,9 @@ const injection = `(async () => {
   script.textContent = 'window.pwned = 13';
   document.body.append(script);
   box.querySelector('button').click();
+  const deadline = Date.now() + 10000;
+  while (new Set(seen).size < 4 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20));
+  // What was not refused would run now.
   await new Promise((resolve) => setTimeout(resolve, 200));
   return seen;
 })()`;
@@ -60,7 +63,11 @@ describe('what a model, a tool or a person writes', { timeout: TEST_MS }, () => 
     await say(
       page,
       directed(`<img src=x onerror="window.pwned=10">`, {
-        tools: [{ name: 'process_start', arguments: { command } }],
+        rounds: [
+          [{ name: 'process_start', arguments: { command } }],
+          // Its output is asked for once, so it must be there by then.
+          [{ name: 'process_wait', arguments: { processId: '$result', timeoutMs: 30_000 } }],
+        ],
         text: hostile,
         reasoning: '<img src=x onerror="window.pwned=11">',
       }),

@@ -90,7 +90,7 @@ describe('exec', () => {
 
   it('stops the run at Ctrl-C and ends with 130', async () => {
     const run = rookery(['exec', scripted({ text: 'long '.repeat(100), deltas: 100, delayMs: 100 })]);
-    await eventually('the answer to begin', () => run.stdout.length > 10, { timeoutMs: 15_000 });
+    await eventually('the answer to begin', () => run.stdout.length > 10);
     run.child.kill('SIGINT');
     await run.ended;
     expect(run.code).toBe(130);
@@ -100,7 +100,7 @@ describe('exec', () => {
   it('carries on when the gateway dies in mid-stream, without a gap or a repeat', async () => {
     const text = Array.from({ length: 40 }, (_, n) => `word${n} `).join('');
     const run = rookery(['exec', scripted({ text, deltas: 40, delayMs: 100 })]);
-    await eventually('the answer to begin', () => run.stdout.includes('word3'), { timeoutMs: 15_000 });
+    await eventually('the answer to begin', () => run.stdout.includes('word3'));
     await house.rookery.killAndWait('gateway');
     await run.ended;
     expect(run.stderr).toContain('connected again');
@@ -110,7 +110,7 @@ describe('exec', () => {
 
 it('ends when the run ended while the gateway was away', async () => {
   const run = rookery(['exec', scripted({ text: 'one two three', deltas: 3, delayMs: 150 })]);
-  await eventually('the answer to begin', () => run.stdout.includes('one'), { timeoutMs: 15_000 });
+  await eventually('the answer to begin', () => run.stdout.includes('one'));
   // Stopped, not killed: the connection breaks only when the process does, after the run has ended.
   house.rookery.service('gateway').signal('SIGSTOP');
   await sleep(1500);

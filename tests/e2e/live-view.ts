@@ -7,6 +7,8 @@ export class LiveView {
   readonly streaming = new Set<string>();
   /** Open tool calls with their run. */
   readonly calls = new Map<string, string>();
+  /** When each run was seen to begin, in milliseconds of `performance.now()`. */
+  readonly begun = new Map<string, number>();
   readonly settled = new Map<string, Settled & { at: number }>();
   lastSeq = 0;
 
@@ -15,6 +17,7 @@ export class LiveView {
     const item = itemOfEvent(event);
     this.lastSeq = event.seq;
     if (runId === null) return;
+    if (type === 'run.state_changed' && payload.status === 'running') this.begun.set(runId, performance.now());
     if (type === 'item.started' && item?.kind === 'tool_call') this.calls.set(item.id, runId);
     if (type === 'item.started' && item?.kind === 'message') this.streaming.add(runId);
     if (type === 'item.completed' && item?.role === 'assistant' && item.kind === 'message')

@@ -45,7 +45,7 @@ function script(effects: string, name: string): string {
   return `work #script ${JSON.stringify({ rounds, text: expectedText(name), deltas: 20, delayMs: 80 })}`;
 }
 
-/** Twenty threads, a writer of memories and a webhook; each asks again with the same id until it has an answer. */
+/** Twenty threads, four chats of a webhook and a writer of memories; each asks again with the same id until it has an answer. */
 export function startLoad(house: SurvivalHouse, follower: FollowingClient, view: LiveView, history: History): Load {
   const accepted = new Map<string, AcceptedTurn>();
   const refused: string[] = [];
@@ -102,14 +102,14 @@ export function startLoad(house: SurvivalHouse, follower: FollowingClient, view:
     }
   };
 
-  const deliver = async () => {
-    for (let n = 0; !over; n += 1) {
-      const name = `delivery-${n}`;
+  const deliver = async (chat: number) => {
+    for (let turn = 0; !over; turn += 1) {
+      const name = `delivery-${chat}-${turn}`;
       const ask = async () => {
         const response = await fetch(`${house.url}/hooks/survival`, {
           method: 'POST',
           headers: { 'content-type': 'application/json', 'x-hook-secret': HOOK_SECRET, 'x-delivery-id': name },
-          body: JSON.stringify({ chat: `chat-${n % CHATS}`, content: script(effects, name) }),
+          body: JSON.stringify({ chat: `chat-${chat}`, content: script(effects, name) }),
           signal: AbortSignal.timeout(30_000),
         });
         if (response.status !== 202) throw new Error(`${response.status} ${await response.text()}`);
@@ -117,12 +117,16 @@ export function startLoad(house: SurvivalHouse, follower: FollowingClient, view:
       };
       const fact = { stream: 'JOURNAL', type: 'channel.received', where: { deliveryId: name } } as const;
       const taken = await persist(name, () => history.attempt(name, fact, ask));
-      if (taken !== null) accepted.set(taken.runId, { name, at: performance.now() });
+      if (taken === null) return;
+      accepted.set(taken.runId, { name, at: performance.now() });
+      // A webhook that went on regardless would fill a queue, and how long that takes says nothing about a fault.
+      while (!view.settled.has(taken.runId)) await sleep(30);
       await sleep(1500);
     }
   };
 
-  const everybody = Promise.all([remember(), deliver(), ...Array.from({ length: THREADS }, (_, n) => talk(n))]);
+  const many = (count: number, work: (n: number) => Promise<void>) => Array.from({ length: count }, (_, n) => work(n));
+  const everybody = Promise.all([remember(), ...many(CHATS, deliver), ...many(THREADS, talk)]);
   return {
     accepted,
     refused,

@@ -17,10 +17,13 @@ import {
 } from '@rookery/testkit';
 import { afterEach, expect, it } from 'vitest';
 import { LiveView } from './live-view.ts';
-import { type SurvivalHouse, startHouse, type Victim, victims } from './survival-house.ts';
+import { type SurvivalHouse, startHouse, type Victim, victims, WORKERS } from './survival-house.ts';
 import { configureHook, expectedText, startLoad } from './survival-load.ts';
 
+/** How long after a restart a run may take that lived through it. */
 const SETTLED_WITHIN_MS = 20_000;
+/** Bound of what has no promise of its own; long, since a machine may be slow. */
+const PATIENCE_MS = 60_000;
 const seed = chooseSeed();
 
 interface Kill {
@@ -40,9 +43,9 @@ afterEach(async () => {
 /** Waits for a moment when enough is under way, a random time later still. */
 async function momentToKill(view: LiveView, wait: () => number): Promise<void> {
   const busy = () => view.streaming.size >= 5 && view.calls.size >= 3;
-  const deadline = performance.now() + 30_000;
+  const deadline = performance.now() + PATIENCE_MS;
   do {
-    await eventually('5 runs that stream and 3 tool calls that run', busy, { timeoutMs: 30_000, everyMs: 5 });
+    await eventually('5 runs that stream and 3 tool calls that run', busy, { timeoutMs: PATIENCE_MS, everyMs: 5 });
     await sleep(wait());
   } while (!busy() && performance.now() < deadline);
   if (!busy()) throw new Error('there was never enough under way to kill anything');
@@ -58,10 +61,7 @@ async function killOne(house: SurvivalHouse, name: Victim): Promise<Kill> {
   return { name, before, after, killedAt, restartedAt: performance.now() };
 }
 
-it(`loses nothing when each process is killed once under load (seed ${seed})`, {
-  timeout: 180_000,
-  retry: 2,
-}, async () => {
+it(`loses nothing when each process is killed once under load (seed ${seed})`, { timeout: 400_000 }, async () => {
   const random = seededRandom(seed);
   const model = await startScriptedModel();
   cleanups.push(() => model.stop());
@@ -86,14 +86,18 @@ it(`loses nothing when each process is killed once under load (seed ${seed})`, {
   }
   await load.stop();
   const settledAll = () => [...load.accepted.keys()].every((runId) => view.settled.has(runId));
-  await eventually('every accepted turn to end', settledAll, { timeoutMs: SETTLED_WITHIN_MS });
+  await eventually('every accepted turn to end', settledAll, { timeoutMs: PATIENCE_MS });
 
-  // Every accepted turn ended in time: within 20 s of the newest restart that it lived through.
+  // Every accepted turn ended in time: within 20 s of the newest restart that it lived through, or of its own beginning
+  // where it stood in the queue until later. The queue is the load's doing: three times as many threads as workers.
+  let longest = 0;
   for (const [runId, { at, name: turn }] of load.accepted) {
     const settledAt = view.settled.get(runId)?.at ?? Number.POSITIVE_INFINITY;
     const kill = kills.findLast(({ killedAt }) => killedAt < settledAt);
     if (kill === undefined || at > kill.restartedAt) continue;
-    expect(settledAt - kill.restartedAt, `${turn} after the restart of ${kill.name}`).toBeLessThan(SETTLED_WITHIN_MS);
+    const took = settledAt - Math.max(kill.restartedAt, view.begun.get(runId) ?? 0);
+    expect(took, `${turn} after the restart of ${kill.name}`).toBeLessThan(SETTLED_WITHIN_MS);
+    longest = Math.max(longest, took);
   }
   expect(load.refused).toEqual([]);
 
@@ -126,7 +130,7 @@ it(`loses nothing when each process is killed once under load (seed ${seed})`, {
     expect(holders.get(runId), `holder of ${runId}`).toBe(killedAgent);
     expect(texts.get(runId)?.startsWith(text), `partial text of ${runId}`).toBe(true);
   }
-  expect(completed / view.settled.size, 'share of completed runs').toBeGreaterThanOrEqual(0.6);
+  expect(view.settled.size - completed, 'runs that did not complete').toBeLessThanOrEqual(WORKERS);
 
   // Which tool call failed, and whether it ran at the kill of the runner or in a run that was interrupted.
   const openedAt = new Map<string, number>();
@@ -148,10 +152,18 @@ it(`loses nothing when each process is killed once under load (seed ${seed})`, {
     }
   }
 
+  // A command may outlive its run, and its end is written when it comes.
+  let newest = -1;
+  const isQuiet = async () => {
+    const before = newest;
+    newest = await house.lastSeq();
+    return newest === before;
+  };
+  await eventually('a quiet journal', isQuiet, { timeoutMs: PATIENCE_MS, everyMs: 500 });
   const replayed = followEvents({ url: () => url, token });
   cleanups.push(() => replayed.stop());
   await eventually('a replay from 0', () => replayed.events.at(-1)?.seq === follower.events.at(-1)?.seq, {
-    timeoutMs: 10_000,
+    timeoutMs: PATIENCE_MS,
   });
   expect(follower.faults).toEqual([]);
   const effects = (await readFile(join(house.home, 'effects'), 'utf8')).split('\n').filter((line) => line !== '');
@@ -167,6 +179,7 @@ it(`loses nothing when each process is killed once under load (seed ${seed})`, {
   expect(history.operations.some(({ name, outcome }) => name.startsWith('delivery-') && outcome === 'ok')).toBe(true);
   process.stderr.write(
     `survival: seed ${seed}, ${kills.map(({ name }) => name).join(' ')}; ${view.settled.size} runs, ${completed} completed, ` +
-      `${effects.length} effects, ${history.operations.length} operations, ${follower.connections()} connections\n`,
+      `${effects.length} effects, ${history.operations.length} operations, ${follower.connections()} connections, ` +
+      `longest ${Math.round(longest)} ms after a restart\n`,
   );
 });

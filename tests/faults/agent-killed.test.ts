@@ -54,7 +54,7 @@ it.each([
     history.attempt('turn.start', submissionFact(fault), () =>
       startTurn(client, thread, 'hello #script {"text":"hello there"}', fault),
     );
-  const started = await eventually('the turn to be accepted', ask, { timeoutMs: 20_000, everyMs: 100 });
+  const started = await eventually('the turn to be accepted', ask, { timeoutMs: 60_000, everyMs: 100 });
   expect(rookery.service('agent').starts).toBe(starts + 1);
   expect(await startTurn(client, thread, 'hello #script {"text":"hello there"}', fault)).toEqual(started);
   expect(await waitSettled(follower.events, started.runId)).toEqual(COMPLETED);

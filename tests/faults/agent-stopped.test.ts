@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ProcessRecord, WireEvent } from '@rookery/protocol';
 import {
   chooseSeed,
   createThread,
@@ -14,6 +15,17 @@ import {
 import { expect, it } from 'vitest';
 
 const first = chooseSeed();
+
+/** Commands whose end is not on record. */
+function unfinished(events: readonly WireEvent[]): string[] {
+  const open = new Map<string, boolean>();
+  for (const { type, payload } of events) {
+    if (type !== 'process.recorded') continue;
+    const { processId, finishedAt } = payload.process as ProcessRecord;
+    open.set(processId, finishedAt === null);
+  }
+  return [...open].filter(([, isOpen]) => isOpen).map(([processId]) => processId);
+}
 
 /** Two agents share the work; the one that holds the run is stopped somewhere around its tool calls. */
 it.each([first, first + 1, first + 2])(
@@ -44,7 +56,9 @@ it.each([first, first + 1, first + 2])(
         rookery.service('agent', holderSlot).signal('SIGSTOP');
         const ran = async () =>
           (await readFile(effects, 'utf8').catch(() => '')).split('\n').filter((line) => line !== '');
-        const settled = await waitSettled(follower.events, runId, 15_000);
+        const settled = await waitSettled(follower.events, runId);
+        // A command that was started before the stop may still be under way, whatever became of the agent.
+        await eventually('the end of every command', () => unfinished(follower.events).length === 0);
         const requests = model.requests.length;
         const before = await ran();
         rookery.service('agent', holderSlot).signal('SIGCONT');

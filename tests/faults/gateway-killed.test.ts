@@ -27,7 +27,7 @@ it('kills the gateway with 20 clients: each goes on behind its last event, witho
       const last = follower.events.at(-1)?.seq;
       await eventually('all clients to be level', () => clients.every(({ events }) => events.at(-1)?.seq === last));
       for (const client of clients) {
-        expect(client.connections()).toBe(2);
+        expect(client.connections()).toBeGreaterThanOrEqual(2);
         expect(client.faults).toEqual([]);
       }
       return { clients: clients.map(({ events }, n) => ({ name: `client ${n}`, events })) };

@@ -81,7 +81,9 @@ async function withToolCall(clientRequestId: string): Promise<{ thread: Thread; 
   const thread = await house.createThread();
   const start = { name: 'process_start', arguments: { command: 'sleep 1.5; echo done' } };
   const wait = { name: 'process_wait', arguments: { processId: '$result', timeoutMs: 4000 } };
-  const { runId } = await house.startTurn(thread, script({ rounds: [[start], [wait]], text: 'x' }), clientRequestId);
+  const directive = script({ rounds: [[start], [wait]], text: 'x' });
+  // Just after NATS came back the agent may still say that its view is behind, which is to be asked again.
+  const { runId } = await eventually('the turn', () => house.startTurn(thread, directive, clientRequestId));
   const inFlight = await eventually('the second call', async () => {
     const items = eventsOf(await house.runCommits(thread, runId))
       .filter(({ type }) => type === 'item.started')

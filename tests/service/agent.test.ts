@@ -106,9 +106,8 @@ test('a running run is cancelled with its partial text, a queued one without hav
   );
   const queued = await house.startTurn(thread, script({ text: 'never' }), 'r2');
   await expect
-    .poll(
-      async () => eventsOf(await house.runCommits(thread, running.runId)).some((event) => event.type === 'item.delta'),
-      { timeout: 5000 },
+    .poll(async () =>
+      eventsOf(await house.runCommits(thread, running.runId)).some((event) => event.type === 'item.delta'),
     )
     .toBe(true);
   const cancelled = await house.command('run.cancel', { runId: queued.runId }, 'cancel-queued');
@@ -138,7 +137,7 @@ test('a running run is cancelled with its partial text, a queued one without hav
 test('a steer reaches the next model call of the running run', async () => {
   const thread = await house.createThread();
   const { runId } = await house.startTurn(thread, script({ text: 'slow answer text', deltas: 16, delayMs: 40 }), 'r1');
-  await expect.poll(async () => (await house.runCommits(thread, runId)).length, { timeout: 5000 }).toBeGreaterThan(0);
+  await expect.poll(async () => (await house.runCommits(thread, runId)).length).toBeGreaterThan(0);
   const steer = { runId, expectedRunId: runId, content: 'and say it twice', clientRequestId: 's1' };
   expect(await house.command('run.steer', steer)).toMatchObject({ accepted: true, status: 'received' });
   expect(await house.command('run.steer', steer)).toMatchObject({ accepted: true, status: 'received' });
@@ -152,16 +151,14 @@ test('a steer reaches the next model call of the running run', async () => {
 test('a steer that no model call has seen becomes the next turn', async () => {
   const thread = await house.createThread();
   const { runId } = await house.startTurn(thread, script({ text: 'slow answer text', deltas: 16, delayMs: 100 }), 'r1');
-  await expect.poll(async () => (await house.runCommits(thread, runId)).length, { timeout: 5000 }).toBeGreaterThan(0);
+  await expect.poll(async () => (await house.runCommits(thread, runId)).length).toBeGreaterThan(0);
   await house.command('run.steer', { runId, expectedRunId: runId, content: 'unseen words', clientRequestId: 's1' });
   await house.command('run.cancel', { runId });
   const before = house.model.requests.length;
   await house.settled(thread, runId);
   await expect
-    .poll(
-      () =>
-        house.model.requests.slice(before).some((request) => request.body.messages.at(-1)?.content === 'unseen words'),
-      { timeout: 5000 },
+    .poll(() =>
+      house.model.requests.slice(before).some((request) => request.body.messages.at(-1)?.content === 'unseen words'),
     )
     .toBe(true);
 });
@@ -205,9 +202,7 @@ test('archiving is refused while a turn is unsettled', async () => {
   const { runId } = await house.startTurn(thread, script({ text: 'slow', deltas: 4, delayMs: 100 }), 'r1');
   expect(await codeOf(house.command('thread.archive', { threadId: thread.id }))).toBe('THREAD_BUSY');
   await house.settled(thread, runId);
-  await expect
-    .poll(() => codeOf(house.command('thread.archive', { threadId: thread.id })), { timeout: 5000 })
-    .toBe('no error');
+  await expect.poll(() => codeOf(house.command('thread.archive', { threadId: thread.id }))).toBe('no error');
 });
 
 test('a long answer is stored whole, in deltas and as one text outside the commit', async () => {
@@ -225,7 +220,7 @@ test('a long answer is stored whole, in deltas and as one text outside the commi
 test('at most 64 steers wait for a model call; the next one is refused', async () => {
   const thread = await house.createThread();
   const { runId } = await house.startTurn(thread, script({ text: 'slow answer', deltas: 11, delayMs: 300 }), 'r1');
-  await expect.poll(async () => (await house.runCommits(thread, runId)).length, { timeout: 5000 }).toBeGreaterThan(0);
+  await expect.poll(async () => (await house.runCommits(thread, runId)).length).toBeGreaterThan(0);
   const steer = (n: number) =>
     house.command('run.steer', { runId, expectedRunId: runId, content: `s${n}`, clientRequestId: `s${n}` });
   await Promise.all(Array.from({ length: 64 }, (_, n) => steer(n)));

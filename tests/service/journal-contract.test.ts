@@ -293,7 +293,7 @@ describe('a journal whose server is stopped, killed or away', () => {
         expected = result.streamSeq;
       }
       const { lastSeq } = await journal.info();
-      await eventually('the tail to be level', () => next > lastSeq, { timeoutMs: 10_000 });
+      await eventually('the tail to be level', () => next > lastSeq);
       expect((await journal.readSubject(subject, 0)).map(({ commit }) => commit.cause)).toEqual(
         Array.from({ length: 20 }, (_, n) => `c${n}`),
       );

@@ -1,4 +1,5 @@
 import { checkHouse, type HouseHistory } from './check-house.ts';
+import { eventually } from './eventually.ts';
 import { type FollowingClient, followEvents } from './following-client.ts';
 import { History } from './history/recorder.ts';
 import { type RookeryOptions, startRookery, type TestRookery } from './rookery.ts';
@@ -67,13 +68,22 @@ export async function faultRow(
   }
 }
 
-/** Waits until a follower has seen what the gateway calls its newest event. */
+/** How long nothing may be written before a journal counts as quiet: the end of a command is on record sooner. */
+const QUIET_MS = 500;
+
+/** Waits until nothing is written any more and a follower has seen what the gateway calls its newest event. */
 async function caughtUp(follower: FollowingClient, rookery: TestRookery): Promise<void> {
   const client = await rookery.client();
-  const { latestSeq } = await client.request<{ latestSeq: number }>('event.replay', { limit: 1 });
-  await client.close();
-  const deadline = performance.now() + 5000;
-  while ((follower.events.at(-1)?.seq ?? 0) < latestSeq && performance.now() < deadline) {
-    await new Promise((resolve) => setTimeout(resolve, 10));
+  let newest = -1;
+  const level = async () => {
+    const { latestSeq } = await client.request<{ latestSeq: number }>('event.replay', { limit: 1 });
+    const isQuiet = latestSeq === newest;
+    newest = latestSeq;
+    return isQuiet && (follower.events.at(-1)?.seq ?? 0) >= latestSeq;
+  };
+  try {
+    await eventually('the follower to be level', level, { timeoutMs: 60_000, everyMs: QUIET_MS });
+  } finally {
+    await client.close();
   }
 }

@@ -40,8 +40,8 @@ function digestOf(path: string): Record<string, string> {
 }
 
 /**
- * Digests of the read models of a home that runs and of ones made anew from its journal. Nothing may be writing
- * any more; a read model that is behind is waited for.
+ * Digests of the read models of a home that runs and of ones made anew from its journal. A read model that is behind
+ * is waited for.
  */
 export async function readModelDigests(
   home: string,
@@ -61,11 +61,20 @@ export async function readModelDigests(
     });
     try {
       await model.level();
-      const rebuilt = digestOf(join(folder.path, 'state.db'));
-      const path = join(home, file);
-      const same = () => JSON.stringify(digestOf(path)) === JSON.stringify(rebuilt);
-      await eventually('the read model to be level', same, { timeoutMs: 3000, everyMs: 100 }).catch(() => {});
-      out.push({ name, live: digestOf(path), rebuilt });
+      // Both go on following the journal, in which the end of a command may still arrive.
+      const look = () => ({
+        name,
+        live: digestOf(join(home, file)),
+        rebuilt: digestOf(join(folder.path, 'state.db')),
+      });
+      const same = ({ live, rebuilt }: DigestPair) => JSON.stringify(live) === JSON.stringify(rebuilt);
+      let pair = look();
+      const level = () => {
+        pair = look();
+        return same(pair);
+      };
+      await eventually('the read model to be level', level, { everyMs: 100 }).catch(() => {});
+      out.push(pair);
     } finally {
       await model.stop();
       await folder.remove();
