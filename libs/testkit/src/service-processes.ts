@@ -14,7 +14,8 @@ export interface ServiceProcessOptions {
   restartMs: number;
 }
 
-const READY_MS = 60_000;
+/** Long, since a machine may be slow: a service that is ready sooner is not held up by it. */
+const READY_MS = 180_000;
 
 /** One service as a process, started again whenever it ends, as the supervisor does it. */
 export class ServiceProcess {
