@@ -4,7 +4,8 @@ import { idSchema } from './records.ts';
 
 /** Sections of the `config` bucket: one key each, revisioned and watched. */
 
-const printable = (max: number) =>
+/** A name that a person reads: not empty, and without control characters. */
+export const printable = (max: number) =>
   z
     .string()
     .min(1)
@@ -14,10 +15,18 @@ const printable = (max: number) =>
 export const reasoningEfforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max', 'ultra'] as const;
 export const reasoningEffortSchema = z.enum(reasoningEfforts);
 
+/** The scripted provider that the supervisor runs. */
+export const DEMO_PROVIDER = 'demo';
+
+/** True where the scripted provider may be used: only while there is nothing better. */
+export function isDemoOffered({ providers }: { providers: Readonly<Record<string, unknown>> }): boolean {
+  return Object.keys(providers).length === 0;
+}
+
 export const PROVIDER_ID = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 export const providerIdSchema = z.string().regex(PROVIDER_ID);
 /** Ids that a custom provider cannot take. */
-export const reservedProviderIds: readonly string[] = ['deepseek', 'scripted', 'demo'];
+export const reservedProviderIds: readonly string[] = ['deepseek', 'scripted', DEMO_PROVIDER];
 
 export const baseUrlSchema = z
   .string()

@@ -26,6 +26,8 @@ export {
   configSections,
   DEFAULT_AGENT,
   DEFAULT_WORLD,
+  DEMO_PROVIDER,
+  isDemoOffered,
   type ModelConfig,
   type ProviderConfig,
   providerIdSchema,

@@ -100,7 +100,7 @@ const sides: [RpcMethod, string, unknown[], unknown[]][] = [
   ],
   ['event.subscribe', 'filter', [null, { threadIds: ['t'] }], [undefined, 't']],
   ['provider.configure', 'providerId', ['p', ' P ', `a${x(63)}`], ['', '-p', `a${x(64)}`, 'a b']],
-  ['provider.configure', 'displayName', [x(200)], ['', x(201)]],
+  ['provider.configure', 'displayName', [x(200)], ['', x(201), 'a\nb', 'a\u0000', 'a\u001b[0m']],
   ['provider.configure', 'apiKey', [undefined, '', x(8192)], [x(8193), ' key', 'key\n', 'a\u0000b']],
   [
     'provider.configure',
@@ -118,6 +118,8 @@ const sides: [RpcMethod, string, unknown[], unknown[]][] = [
       [{ id: '' }],
       [{ id: x(201) }],
       [{ id: 'm', contextWindow: 0 }],
+      [{ id: 'm\n' }],
+      [{ id: 'm', displayName: 'a\u0007' }],
       [{ id: 'm', more: 1 }],
     ],
   ],

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import {
   baseUrlSchema,
   PROVIDER_ID,
+  printable,
   providerIdSchema,
   reasoningEffortSchema,
   webhookNameSchema,
@@ -37,8 +38,8 @@ export const eventFilterSchema = z.strictObject({
 });
 
 const modelSchema = z.strictObject({
-  id: z.string().min(1).max(limits.modelIdChars),
-  displayName: z.string().min(1).max(200).optional(),
+  id: printable(limits.modelIdChars),
+  displayName: printable(200).optional(),
   contextWindow: z.int().min(1).optional(),
   supportsTools: z.boolean().optional(),
   reasoningEfforts: z.array(reasoningEffortSchema).optional(),
@@ -115,7 +116,7 @@ export const rpcParams = {
     z.strictObject({
       kind: z.literal('custom'),
       providerId: z.string().trim().toLowerCase().regex(PROVIDER_ID),
-      displayName: z.string().min(1).max(200),
+      displayName: printable(200),
       baseUrl: baseUrlSchema,
       /** Absent keeps the saved key, an empty one removes it. */
       apiKey: apiKey.optional(),
@@ -174,7 +175,7 @@ export const rpcParams = {
     secret: z.string().min(16).max(limits.apiKeyChars).optional(),
     answerUrl: baseUrlSchema.nullish(),
     providerId: providerIdSchema,
-    modelId: z.string().min(1).max(limits.modelIdChars),
+    modelId: printable(limits.modelIdChars),
   }),
   'runtime.shutdown': z.strictObject({}),
   'auth.create_code': z.strictObject({}),

@@ -53,6 +53,9 @@ test('the scripted provider is offered while there is no other', async () => {
     ['deepseek false', 'demo false', 'local true'],
     ['demo false', 'local true'],
   ]);
+  const thread = await newThread(client);
+  const asked = { ...thread, content: 'x', providerId: 'demo', modelId: 'demo-1' };
+  await expect(client.request('turn.start', asked)).rejects.toMatchObject({ code: 'MODEL_NOT_CONFIGURED' });
   await rm(join(house.home, 'run', 'demo.json'));
   await client.request('provider.remove', { providerId: 'local' });
   expect(await listed()).toEqual([['deepseek false'], []]);

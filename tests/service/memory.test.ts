@@ -182,6 +182,14 @@ describe('two instances of memory', () => {
     expect(await codeOf(call('memory.correct', corrected, 'agent-b'))).toBe('MEMORY_NOT_FOUND');
   });
 
+  it('refuse a secret of the home, whole or in part, old or new', async () => {
+    const old = rookery.token;
+    expect(await codeOf(create('secret-1', `the token is ${old}`))).toBe('SECRET_REFUSED');
+    const written = await create('secret-2', 'nothing secret');
+    expect(await codeOf(correct(written.memoryId, 1, 'secret-3', `x${old.slice(4, 14)}x`))).toBe('SECRET_REFUSED');
+    expect((await list({ limit: 100 })).memories.map(({ preview }) => preview).join()).not.toContain(old.slice(4, 14));
+  });
+
   it('refuse what does not fit, by its code', async () => {
     expect(await codeOf(create('blank', '   '))).toBe('INVALID_PARAMS');
     expect(await codeOf(create('long', 'x'.repeat(2049)))).toBe('INVALID_PARAMS');

@@ -23,6 +23,7 @@ import { type Attempt, appendDecided } from '@rookery/read-model';
 import { faultPoint } from '@rookery/service';
 import type { Db, Model } from './model.ts';
 import { parseParams } from './parameters.ts';
+import type { ProtectedValues } from './protected-values.ts';
 import type { Sources } from './sources.ts';
 import { loadMemory, type MemoryView, type Owner } from './views.ts';
 
@@ -32,6 +33,7 @@ export interface CommandPorts {
   journal: Journal;
   model: Model;
   sources: Sources;
+  secrets: ProtectedValues;
   conflictWaitMs: number;
   now(): Date;
 }
@@ -93,6 +95,7 @@ export function memoryCommands(ports: CommandPorts): Record<Method, CommandHandl
   return {
     'memory.create': async (request) => {
       const params = parseParams('memory.create', request.params);
+      await ports.secrets.refuse(params);
       const owner = ownerOf(request);
       const memoryId = memoryIdOf(ports.homeId, owner.agentId, params.clientRequestId);
       const source = params.source === undefined ? null : await ports.sources.find(owner, params.source.itemId);
@@ -106,6 +109,7 @@ export function memoryCommands(ports: CommandPorts): Record<Method, CommandHandl
     },
     'memory.correct': async (request) => {
       const params = parseParams('memory.correct', request.params);
+      await ports.secrets.refuse(params);
       if (!isSubjectToken(params.memoryId)) throw new AppError('MEMORY_NOT_FOUND');
       return await change(ports, {
         method: 'memory.correct',

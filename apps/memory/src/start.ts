@@ -6,6 +6,7 @@ import { JOURNAL, MEMORY, toAppError } from '@rookery/protocol';
 import { openReadModel, type ReadModelState } from '@rookery/read-model';
 import { logError, projectorEntry, type RunningService, type ServiceConfig } from '@rookery/service';
 import { memoryCommands } from './commands.ts';
+import { protectedValues } from './protected-values.ts';
 import { memoryQueries } from './serve-queries.ts';
 import { openSources } from './sources.ts';
 
@@ -64,6 +65,7 @@ export async function start(config: ServiceConfig): Promise<RunningService> {
       journal,
       model,
       sources,
+      secrets: protectedValues(config.home, [config.nkeySeed]),
       conflictWaitMs,
       now: () => new Date(),
     });

@@ -17,6 +17,7 @@ import { recoverCalls } from './recover-calls.ts';
 import { requireCurrentRun } from './run-fence.ts';
 import { runTool } from './run-tool.ts';
 import { type RunnerSettings, readSettings } from './settings.ts';
+import { requireSoleRunner } from './sole-runner.ts';
 import { refusal } from './tool-call.ts';
 import { type CallPorts, ToolCalls } from './tool-calls.ts';
 
@@ -50,6 +51,16 @@ async function startLocked(
     onPermissionViolation: (subject) =>
       logError(log, 'NATS refused a subject', new AppError('PERMISSION_VIOLATION', { details: { subject } })),
   });
+  // Before anything is taken over: the files of a runner belong to one process.
+  const about = { pid: process.pid, version, runner: runnerId };
+  const liveness = await startLiveness(bus, { service: 'tool', instance, timings, about });
+  try {
+    await requireSoleRunner(bus, { runnerId, instance }, timings);
+  } catch (error) {
+    await liveness.stop();
+    await bus.close();
+    throw error;
+  }
   const view = await openConfig(bus);
   const journal = openJournal(bus, { timings, singleWriter: true });
   const receipts = new Receipts(join(config.folder, 'receipts.db'), instance);
@@ -102,8 +113,6 @@ async function startLocked(
     },
     runnerHandlers({ runnerId, calls, processes, workspaces }),
   );
-  const about = { pid: process.pid, version, runner: runnerId };
-  const liveness = await startLiveness(bus, { service: 'tool', instance, timings, about });
 
   return {
     async stop() {

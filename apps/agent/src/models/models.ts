@@ -5,6 +5,8 @@ import type { Bus, ConfigView } from '@rookery/bus';
 import {
   AppError,
   canonicalSha256,
+  DEMO_PROVIDER,
+  isDemoOffered,
   limits,
   type ModelConfig,
   type ProviderConfig,
@@ -34,7 +36,6 @@ export interface Models {
   stop(): void;
 }
 
-const DEMO = 'demo';
 /** Files of the home that hold a secret of its own. */
 const OWN_SECRETS = ['token', 'master.key'];
 
@@ -78,8 +79,12 @@ export async function openModels(bus: Bus, settings: ConfigView, config: Service
 
   const secrets = await openProviderSecrets(bus, settings, config, redactor);
 
-  const provider = async (providerId: string): Promise<ProviderConfig | null> =>
-    providerId === DEMO ? await demoProvider(config.home) : (settings.get('providers').providers[providerId] ?? null);
+  const provider = async (providerId: string): Promise<ProviderConfig | null> => {
+    const section = settings.get('providers');
+    if (providerId !== DEMO_PROVIDER) return section.providers[providerId] ?? null;
+    // What the catalogue hides is not to be had either.
+    return isDemoOffered(section) ? await demoProvider(config.home) : null;
+  };
 
   const find = async (
     providerId: string,
@@ -104,7 +109,7 @@ export async function openModels(bus: Bus, settings: ConfigView, config: Service
       const { contextWindow, supportsTools } = model;
       const { baseUrl, origin } = chosen;
       // The demo listens elsewhere at each start; that is no change of configuration.
-      const address = providerId === DEMO ? null : baseUrl;
+      const address = providerId === DEMO_PROVIDER ? null : baseUrl;
       const fingerprint = canonicalSha256({
         baseUrl: address,
         contextWindow,

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type BlobStore, type ConfigView, signAuthorization } from '@rookery/bus';
 import { inlineBlobs } from '@rookery/journal';
+import { AppError } from '@rookery/protocol';
 import type { ReplayRequest } from '../events/replay.ts';
-import { requireProcessOwner } from '../queries/processes.ts';
+import { isEndOfProcess, requireProcessOwner, storedProcess, storedProcessView } from '../queries/processes.ts';
 import { getThread, listThreads } from '../queries/threads.ts';
 import { listTurns, presentTurns } from '../queries/turns.ts';
 import { readAt, type View } from '../queries/view.ts';
@@ -34,9 +35,31 @@ const WITH_PREVIOUS = 13;
 export function threadMethods(ports: ThreadPorts): Pick<Handlers, ThreadMethod> {
   const { sender, view, settings } = ports;
   const agent = 'agent' as const;
-  const process = async (method: string, params: { threadId: string }, call: RpcCall): Promise<unknown> => {
-    view.model.read((reader) => requireProcessOwner(reader, { world: view.world(), threadId: params.threadId }));
-    return await sender.send({ service: 'tool', instance: ports.runner, method, params }, call);
+  const process = async (
+    method: string,
+    params: { threadId: string; processId: string; cursor?: number | undefined },
+    call: RpcCall,
+  ): Promise<unknown> => {
+    const { threadId, processId, cursor = 0 } = params;
+    const stored = view.model.read((reader) => {
+      requireProcessOwner(reader, { world: view.world(), threadId });
+      return storedProcess(reader, threadId, processId);
+    });
+    const hasEnded = stored !== null && isEndOfProcess(stored);
+    const command = { service: 'tool', instance: ports.runner, method, params } as const;
+    try {
+      // Of what has ended the journal knows enough: nobody waits for a runner that is away.
+      return await sender.send(hasEnded ? { ...command, patienceMs: 0 } : command, call);
+    } catch (error) {
+      const code = error instanceof AppError ? error.code : null;
+      if (hasEnded && (code === 'SERVICE_UNAVAILABLE' || code === 'PROCESS_NOT_FOUND')) {
+        return storedProcessView(stored, cursor);
+      }
+      if (code === 'SERVICE_UNAVAILABLE') {
+        throw new AppError('RUNNER_UNAVAILABLE', { cause: error, details: { runner: ports.runner } });
+      }
+      throw error;
+    }
   };
 
   return {

@@ -1,4 +1,4 @@
-import { type ConfigValue, limits, type ModelConfig, type ProviderConfig } from '@rookery/protocol';
+import { type ConfigValue, isDemoOffered, limits, type ModelConfig, type ProviderConfig } from '@rookery/protocol';
 import { DEEPSEEK, DEMO } from './presets.ts';
 
 export type Health = 'unknown' | 'ready' | 'error';
@@ -29,9 +29,6 @@ export interface CatalogFacts {
   healthOf: (providerId: string) => Health;
 }
 
-/** The scripted provider is offered only while there is nothing better. */
-const demoIsOffered = (facts: CatalogFacts): boolean => Object.keys(facts.config.providers).length === 0;
-
 export function providerView(id: string, config: ProviderConfig, health: Health): ProviderView {
   return {
     id,
@@ -61,7 +58,7 @@ export function listProviders(facts: CatalogFacts): ProviderView[] {
     id: DEMO.id,
     displayName: DEMO.displayName,
     origin: 'builtin',
-    configured: demoIsOffered(facts),
+    configured: isDemoOffered(facts.config),
     credentialConfigured: false,
     health: facts.healthOf(DEMO.id),
   };
@@ -84,7 +81,7 @@ export function listModels(facts: CatalogFacts): ModelView[] {
     providerId: DEMO.id,
     id: DEMO.modelId,
     displayName: DEMO.displayName,
-    enabled: demoIsOffered(facts),
+    enabled: isDemoOffered(facts.config),
     contextWindow: limits.contextWindowDefault,
     reasoningEffort: null,
     reasoningEfforts: [],
