@@ -85,20 +85,38 @@ describe('failures before any content', () => {
     await server.asked[0]?.closed;
   });
 
-  it('honours Retry-After up to the cap', async () => {
-    const waits = ['0.05', '3600'];
-    const server = await upstream((response, n) => {
+  /** Refuses with each of the waits in turn, and answers then. */
+  const limiting = (waits: string[]) =>
+    upstream((response, n) => {
       const wait = waits[n - 1];
       if (wait === undefined) stream(response, plain('ok'));
       else response.writeHead(429, { 'retry-after': wait });
       response.end();
     });
-    const { events } = await collect(streamChat(ask(server.baseUrl), { retry: { baseMs: 1, capMs: 70 } }));
+
+  it('waits out a Retry-After, also one over the cap', async () => {
+    const server = await limiting(['0.05', '0.15']);
+    const retry = { baseMs: 1, capMs: 70, retryAfterBudgetMs: 200 };
+    const started = performance.now();
+    const { events } = await collect(streamChat(ask(server.baseUrl), { retry }));
     expect(events.slice(0, 2)).toEqual([
       { type: 'retry', attempt: 1, category: 'rate_limit', delayMs: 50 },
-      { type: 'retry', attempt: 2, category: 'rate_limit', delayMs: 70 },
+      { type: 'retry', attempt: 2, category: 'rate_limit', delayMs: 150 },
     ]);
     expect(textOf(events)).toBe('ok');
+    // Nothing was asked before its time; timers may be a millisecond early.
+    expect(performance.now() - started).toBeGreaterThan(195);
+  });
+
+  it.each([
+    ['one that is longer than all patience', ['3600'], 1],
+    ['several that are together', ['0.1', '0.15'], 2],
+  ])('fails at once at %s, and says why', async (_, waits, requests) => {
+    const server = await limiting(waits);
+    const retry = { baseMs: 1, capMs: 70, retryAfterBudgetMs: 200 };
+    const { error } = await collect(streamChat(ask(server.baseUrl), { retry }));
+    expect(failure(error)).toMatchObject({ category: 'rate_limit', status: 429, reason: 'retry_after_too_long' });
+    expect(server.asked).toHaveLength(requests);
   });
 
   it.each<[string, string, string, number]>([

@@ -4,7 +4,14 @@ import { defaultRetry, defaultTimeouts, parseRetryAfter, retryDelay } from './po
 describe('retry policy', () => {
   it('has the values of production', () => {
     expect(defaultTimeouts).toMatchObject({ connectMs: 10_000, headersMs: 30_000, idleMs: 300_000 });
-    expect(defaultRetry).toEqual({ requestRetries: 4, streamRetries: 5, maxRequests: 6, baseMs: 200, capMs: 5000 });
+    expect(defaultRetry).toEqual({
+      requestRetries: 4,
+      streamRetries: 5,
+      maxRequests: 6,
+      baseMs: 200,
+      capMs: 5000,
+      retryAfterBudgetMs: 60_000,
+    });
   });
 
   it('doubles with jitter of a tenth up to the cap', () => {
@@ -15,9 +22,10 @@ describe('retry policy', () => {
     expect(delays(1)).toEqual([220, 440, 880, 1760, 3520, 5000]);
   });
 
-  it('honours Retry-After within the cap', () => {
+  it('is never shorter than Retry-After, which may be longer than the cap', () => {
     expect(retryDelay(1, 1500, defaultRetry, () => 0.5)).toBe(1500);
-    expect(retryDelay(1, 60_000, defaultRetry, () => 0.5)).toBe(5000);
+    expect(retryDelay(1, 30_000, defaultRetry, () => 0.5)).toBe(30_000);
+    expect(retryDelay(9, 1500, defaultRetry, () => 0.5)).toBe(5000);
     expect(retryDelay(3, 0, defaultRetry, () => 0.5)).toBe(800);
   });
 

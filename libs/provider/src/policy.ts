@@ -17,7 +17,10 @@ export interface RetryPolicy {
   /** Upstream requests of one step, whatever they were for. */
   maxRequests: number;
   baseMs: number;
+  /** Longest wait of our own choice; a Retry-After may be longer. */
   capMs: number;
+  /** What one step waits in all for Retry-Afters over `capMs`; one that does not fit ends the step at once. */
+  retryAfterBudgetMs: number;
 }
 
 /** Settings of a call; the defaults are those of production. */
@@ -41,6 +44,7 @@ export const defaultRetry: RetryPolicy = {
   maxRequests: limits.providerRequestsPerStep,
   baseMs: productionTimings.providerRetryBaseMs,
   capMs: productionTimings.providerRetryCapMs,
+  retryAfterBudgetMs: 60_000,
 };
 
 /** Milliseconds that a Retry-After header (seconds or an HTTP date) asks for; undefined where it says nothing usable. */
@@ -52,7 +56,10 @@ export function parseRetryAfter(header: string | undefined, nowMs: number): numb
   return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
 }
 
-/** Milliseconds before retry number `attempt` (1, 2, …): doubling with jitter, never before Retry-After, never over the cap. */
+/**
+ * Milliseconds before retry number `attempt` (1, 2, …): doubling with jitter up to the cap, and never before Retry-After,
+ * however long that is. To ask again sooner than a provider wants only uses up the retries.
+ */
 export function retryDelay(
   attempt: number,
   retryAfterMs: number | undefined,
@@ -60,5 +67,5 @@ export function retryDelay(
   random: () => number,
 ): number {
   const backoff = policy.baseMs * 2 ** (attempt - 1) * (0.9 + 0.2 * random());
-  return Math.round(Math.min(policy.capMs, Math.max(backoff, retryAfterMs ?? 0)));
+  return Math.round(Math.max(Math.min(policy.capMs, backoff), retryAfterMs ?? 0));
 }

@@ -21,6 +21,7 @@ export async function* streamChat(
   const random = options.random ?? Math.random;
   const endpoint = `${request.baseUrl}\n${request.model}`;
   const failures = { request: 0, stream: 0 };
+  let patience = policy.retryAfterBudgetMs;
   for (let requests = 1; ; requests++) {
     const includeUsage = !withoutUsage.has(endpoint);
     const state: AttemptState = { streaming: false, usageRefused: false };
@@ -40,6 +41,9 @@ export async function* streamChat(
       const phase = state.streaming ? 'stream' : 'request';
       const limit = state.streaming ? policy.streamRetries : policy.requestRetries;
       if (error.contentSeen || !error.retryable || failures[phase] >= limit) throw error;
+      const asked = error.retryAfterMs ?? 0;
+      if (asked > policy.capMs) patience -= asked;
+      if (patience < 0) throw tooLong(error);
       failures[phase]++;
       const retry = failures.request + failures.stream;
       const delayMs = retryDelay(retry, error.retryAfterMs, policy, random);
@@ -53,6 +57,20 @@ function cancelled(cause?: unknown): ProviderError {
   const error = new ProviderError({ category: 'cancelled', retryable: false });
   if (cause instanceof ProviderError) error.contentSeen = cause.contentSeen;
   return error;
+}
+
+/** The provider wants to be left alone for longer than anybody waits for a step. */
+function tooLong(cause: ProviderError): ProviderError {
+  const { category, retryable, status, requestId, retryAfterMs } = cause;
+  return new ProviderError({
+    category,
+    retryable,
+    reason: 'retry_after_too_long',
+    cause,
+    ...(status === undefined ? {} : { status }),
+    ...(requestId === undefined ? {} : { requestId }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
 }
 
 function remember(endpoint: string): void {
