@@ -22,6 +22,8 @@ export class ServiceProcess {
   readonly name: string;
   /** Number of starts so far. */
   starts = 0;
+  /** How its last process ended; null while none has. */
+  lastExit: { code: number | null; signal: NodeJS.Signals | null } | null = null;
   readonly #options: ServiceProcessOptions;
   readonly #log: WriteStream;
   #child: ChildProcess | null = null;
@@ -104,6 +106,9 @@ export class ServiceProcess {
     // Its own way of noticing that its parent is gone is to stop in order, which takes long without NATS.
     if (child.pid !== undefined) child.once('exit', endWithParent(child.pid));
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text) => this.#log.write(text));
+    child.once('exit', (code, signal) => {
+      this.lastExit = { code, signal };
+    });
     this.#ready = new Promise<void>((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error(`${this.name} was not ready in ${READY_MS} ms`)), READY_MS);
       child.on('message', (message) => {
