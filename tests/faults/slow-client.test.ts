@@ -35,7 +35,8 @@ it('closes a client that reads nothing with a code to come back with; its buffer
         const text = await fetch(`${rookery.url}/metrics`, { headers: { authorization: `Bearer ${rookery.token}` } });
         return /slow\S* [1-9]/.test(await text.text());
       });
-      expect((await memoryOf(rookery.service('gateway').pid)) - before).toBeLessThan(700);
+      // Measured: 52 MiB, of which the connection's own queue may take 16.
+      expect((await memoryOf(rookery.service('gateway').pid)) - before).toBeLessThan(200);
       slow.socket.resume();
       // The close frame stands behind what the network still holds; a client that takes too long is cut off instead.
       await eventually('the end of its connection', () => closed !== null);

@@ -33,8 +33,8 @@ const MAX_COMMITS = 20_000;
 const MAX_CHARS = 4 * 1024 * 1024;
 
 /**
- * Answers event.replay from memory, and beyond that from the journal page by page, from any seq: a tool may read from 0.
- * Whether a client reloads from lists instead is the client's choice; it knows from `hasMore` that it is far behind.
+ * Answers event.replay from memory, and beyond that from the journal page by page, from any seq
+ * (docs/decisions/0006).
  */
 export function createReplay(ports: { hub: EventHub; source: CommitSource; gate: Gate }) {
   return async (request: ReplayRequest): Promise<RawJson> => {
