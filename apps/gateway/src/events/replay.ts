@@ -34,7 +34,7 @@ const MAX_CHARS = 4 * 1024 * 1024;
 
 /**
  * Answers event.replay from memory, and beyond that from the journal page by page, from any seq
- * (docs/decisions/0006).
+ * (docs/decisions/0007).
  */
 export function createReplay(ports: { hub: EventHub; source: CommitSource; gate: Gate }) {
   return async (request: ReplayRequest): Promise<RawJson> => {
