@@ -176,6 +176,57 @@ describe.each(windows)('append with $window', ({ dedupeWindowMs }) => {
     }
   });
 
+  it('looks again where the read that would tell whether a duplicate is its own gets no answer', async () => {
+    const proxy = await tcpProxy(nats.url);
+    const user = { user: 'agent', seed: nats.seed('agent'), name: 'behind the proxy', publishTimeoutMs: 400 };
+    const slow = await connectBus({ url: proxy.url, ...user });
+    try {
+      const subject = newSubject();
+      const first = await journal.append({ subject, expected: 0, commit: commitOf(subject, 'a') });
+      if (first.outcome !== 'committed') throw new Error('not committed');
+      let lost = 2;
+      proxy.judge(({ answers }) => {
+        if (answers !== '$JS.API.DIRECT.GET.JOURNAL' || lost === 0) return 'pass';
+        lost -= 1;
+        return 'drop';
+      });
+      // At the head of its subject the server itself calls it a duplicate, before it looks at the expected sequence.
+      const again = { subject, expected: first.streamSeq, commit: commitOf(subject, 'a') };
+      if (dedupeWindowMs > 1000) {
+        expect(await openJournal(slow, { timings }).append(again)).toEqual({ ...first, duplicate: true });
+        expect(lost).toBe(0);
+      }
+    } finally {
+      await slow.close();
+      await proxy.close();
+    }
+  });
+
+  it('does not call a commit refused that an attempt before may have stored', async () => {
+    const proxy = await tcpProxy(nats.url);
+    const user = { user: 'agent', seed: nats.seed('agent'), name: 'behind the proxy', publishTimeoutMs: 400 };
+    const slow = await connectBus({ url: proxy.url, ...user });
+    const owner = await connectBus({ url: nats.url, user: 'provision', seed: nats.seed('provision'), name: 'owner' });
+    try {
+      await owner.jsm.streams.update('JOURNAL', { max_bytes: 1 });
+      const subject = newSubject();
+      const request = { subject, expected: 0, commit: commitOf(subject, 'a') };
+      await expect(openJournal(slow, { timings }).append(request)).rejects.toMatchObject({ code: 'STORAGE_LOW' });
+      let lost = 1;
+      proxy.judge(({ answers }) => {
+        if (answers !== subject || lost === 0) return 'pass';
+        lost -= 1;
+        return 'drop';
+      });
+      await expect(openJournal(slow, { timings }).append(request)).rejects.toMatchObject({ code: 'JOURNAL_AMBIGUOUS' });
+      expect(lost).toBe(0);
+    } finally {
+      await owner.jsm.streams.update('JOURNAL', { max_bytes: -1 });
+      await Promise.all([slow.close(), owner.close()]);
+      await proxy.close();
+    }
+  });
+
   it('tells the truth about every append while acknowledgements are lost and two writers compete', async () => {
     const proxy = await tcpProxy(nats.url);
     const slow = await connectBus({

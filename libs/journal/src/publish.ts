@@ -1,11 +1,9 @@
 import { headers } from '@nats-io/transport-node';
-import { type Bus, busError, classifyFailure } from '@rookery/bus';
+import { type Bus, busError, classifyFailure, transientApiCodes } from '@rookery/bus';
 import { AppError, COMMIT_HEADER } from '@rookery/protocol';
 import type { AppendRequest } from './append.ts';
 
 const WRONG_LAST_SEQUENCE = 10071;
-/** No leader, no metadata leader, JetStream not enabled (yet): seen during elections and restarts. */
-const TRANSIENT = new Set([10003, 10007, 10008, 10009, 10039, 10076, 10164]);
 /** Insufficient resources, maximum bytes, storage exceeded, no space. */
 const NO_SPACE = new Set([10023, 10028, 10047, 10077, 10118, 10122]);
 
@@ -34,9 +32,15 @@ export async function publish(bus: Bus, request: AppendRequest, data: Uint8Array
     const message = await bus.nc.request(request.subject, data, { headers: header, timeout: bus.publishTimeoutMs });
     ack = message.json();
   } catch (cause) {
+    const error = busError(cause);
+    if (error.code === 'REQUEST_TOO_LARGE') {
+      // The limit of a commit is half of the server's default: this server takes less.
+      const details = { bytes: data.length, serverLimit: bus.nc.info?.max_payload };
+      return { kind: 'refused', cause: new AppError('COMMIT_TOO_LARGE', { details }) };
+    }
     switch (classifyFailure(cause)) {
       case 'permission':
-        return { kind: 'refused', cause: busError(cause) };
+        return { kind: 'refused', cause: error };
       case 'no-responders':
       case 'not-sent':
         return { kind: 'transient', cause };
@@ -50,7 +54,8 @@ export async function publish(bus: Bus, request: AppendRequest, data: Uint8Array
     const named = /(\d+)\s*$/.exec(ack.error.description ?? '')?.[1];
     return { kind: 'wrong-sequence', lastSeq: Number.parseInt(named ?? '0', 10) };
   }
-  if (TRANSIENT.has(code) || ack.error.code === 503) return { kind: 'transient', cause: ack.error };
-  const error = NO_SPACE.has(code) ? 'STORAGE_LOW' : 'JOURNAL_UNAVAILABLE';
-  return { kind: 'refused', cause: new AppError(error, { details: { server: code } }) };
+  // Before the status: some of these are 503 as well, and do not pass by themselves.
+  if (NO_SPACE.has(code)) return { kind: 'refused', cause: new AppError('STORAGE_LOW', { details: { server: code } }) };
+  if (transientApiCodes.has(code) || ack.error.code === 503) return { kind: 'transient', cause: ack.error };
+  return { kind: 'refused', cause: new AppError('JOURNAL_UNAVAILABLE', { details: { server: code } }) };
 }

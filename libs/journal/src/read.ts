@@ -96,6 +96,10 @@ export function getBatch(bus: Bus, stream: string, query: BatchQuery): Promise<B
         timer?.refresh();
       },
     });
+    // A connection that closes takes the subscription along and says nothing.
+    void subscription.closed.then(() =>
+      finish(new AppError('JOURNAL_UNAVAILABLE', { details: { failure: 'closed' } })),
+    );
     // Only once the subscription stands: on a closed connection `subscribe` throws, and nothing may be left behind.
     timer = setTimeout(expire, bus.publishTimeoutMs);
     const request: Record<string, unknown> = { seq: Math.max(1, query.fromSeq), batch: query.max };
