@@ -15,6 +15,7 @@ import {
   sampleConversation,
   startNats,
   type TestNats,
+  tcpProxy,
   temporaryFolder,
   testTimings,
 } from '@rookery/testkit';
@@ -83,13 +84,13 @@ interface Watched {
   commits: StoredCommit[];
 }
 
-async function open(projection: Projection = conversationProjection): Promise<Watched> {
+async function open(projection: Projection = conversationProjection, url = nats.url): Promise<Watched> {
   const states: ReadModelState[] = [];
   const commits: StoredCommit[] = [];
   const model = await openReadModel<ConversationTables>({
     dir,
     projection,
-    connection: { url: nats.url, user: 'agent', seed: nats.seed('agent'), name: 'test projector' },
+    connection: { url, user: 'agent', seed: nats.seed('agent'), name: 'test projector' },
     timings: testTimings,
     onApplied: (batch) => commits.push(...batch.commits),
     onState: (state) => states.push(state),
@@ -240,6 +241,58 @@ describe('read models of one process', () => {
       expect.objectContaining({ code: 'SHUTTING_DOWN' }),
     );
     await expect(first.model.waitFor(7, 30_000)).rejects.toMatchObject({ code: 'SHUTTING_DOWN' });
+    await expect(first.model.level()).rejects.toMatchObject({ code: 'SHUTTING_DOWN' });
+  });
+
+  it('are not harmed by one whose file keeps the thread waiting while it stops', async () => {
+    const home = dir;
+    const models: Watched[] = [];
+    for (const name of ['one', 'two', 'three']) {
+      dir = join(home, name);
+      models.push(await open());
+    }
+    const [first, second, third] = models as [Watched, Watched, Watched];
+    const heads = await write(sample.slice(0, 5));
+    await Promise.all(models.map(({ model }) => model.level()));
+    // Every attempt to write waits for the lock, and the thread with it: one after the other, for several seconds each.
+    const locks = ['one', 'two', 'three'].map((name) => {
+      const db = openDatabase(join(home, name, 'state.db'), { synchronous: 'NORMAL' });
+      db.exec('BEGIN IMMEDIATE');
+      return db;
+    });
+    await write(sample.slice(5, 8), heads);
+    await eventually('a model that finds its file locked', () =>
+      models.some(({ model }) => model.state().state === 'stalled'),
+    );
+    await first.model.stop();
+    for (const db of locks) db.close();
+    await write(sample.slice(8, 12), heads);
+    await Promise.all([second.model.level(), third.model.level()]);
+    expect(second.commits).toEqual(sample.slice(0, 12));
+    expect(third.commits).toEqual(sample.slice(0, 12));
+  });
+});
+
+describe('a server that gives no answer', () => {
+  it('to a read of what is missing is asked again, before the journal is judged', async () => {
+    const heads = await write(sample.slice(0, 5));
+    await write(sample.slice(5, 7), heads);
+    await journal.append({ subject: 'journal.canary', expected: 0, commit: canaryCommit(8) });
+    await journal.append({ subject: 'journal.canary', expected: 8, commit: canaryCommit(9) });
+    await (await connect('provision')).jsm.streams.deleteMessage(JOURNAL, 8, true);
+    const proxy = await tcpProxy(nats.url);
+    cleanups.push(() => proxy.close());
+    const inboxes: string[] = [];
+    proxy.judge(({ subject, answers }) => {
+      if (answers !== `$JS.API.DIRECT.GET.${JOURNAL}`) return 'pass';
+      if (!inboxes.includes(subject)) inboxes.push(subject);
+      // The first read is the page with the hole, the second one the look into it.
+      return inboxes.indexOf(subject) === 1 ? 'drop' : 'pass';
+    });
+    const watched = await open(conversationProjection, proxy.url);
+    await expect(watched.model.level()).rejects.toMatchObject({ code: 'JOURNAL_REGRESSED' });
+    expect(inboxes.length).toBeGreaterThan(2);
+    expect(watched.states.map(({ state }) => state)).not.toContain('failed');
   });
 });
 

@@ -117,6 +117,7 @@ class ThreadedReadModel<DB> implements ReadModel<DB> {
 
   async level(): Promise<void> {
     const lastSeq = await new Promise<number>((resolve, reject) => {
+      if (this.#stopped) return reject(new AppError('SHUTTING_DOWN'));
       if ('error' in this.#state && this.#state.state !== 'stalled') return reject(this.#state.error);
       this.#question += 1;
       this.#questions.set(this.#question, { resolve, reject });

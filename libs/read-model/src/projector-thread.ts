@@ -9,7 +9,6 @@ import type { FromThread, FromWorker, ProjectorData, ToThread, ToWorker } from '
  * small; a replay pays for it with more of the short collections.
  */
 const LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 2 };
-const STOP_MS = 5000;
 
 export interface ThreadEvents {
   onMessage(message: FromWorker): void;
@@ -106,10 +105,9 @@ export function startProjector(entry: URL | string, data: ProjectorData, events:
     async stop() {
       stopping = true;
       post({ type: 'stop' });
-      // A thread that does not answer is ended: it may not hold the file any longer.
-      const deadline = setTimeout(() => void thread.worker.terminate(), STOP_MS);
+      // Without a deadline: every wait of a projector ends, and a thread that is ended inside SQLite takes the process
+      // along (seen), and with it the other read models of the thread.
       await stopped;
-      clearTimeout(deadline);
       thread.models.delete(model);
       if (thread.models.size > 0) return;
       if (threads.get(url.href) === thread) threads.delete(url.href);

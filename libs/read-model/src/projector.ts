@@ -20,6 +20,8 @@ import { type Counts, type FromWorker, type ProjectorData, packCommits } from '.
 
 const RETRY_MS = 200;
 const LOOK_MS = 20;
+/** Time for a tail to give up its consumer before the connection is closed. */
+const ORDERLY_MS = 500;
 /** Messages of one batch above which it is taken for a page of a replay, not for what has just been written. */
 const LIVE_BATCH = 64;
 /** Bytes of commits on their way to the main thread above which applying waits for it. */
@@ -107,11 +109,14 @@ export class Projector {
     this.#taken?.();
   }
 
+  /** A request to a server that does not answer is not waited for: its connection is closed under it. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#taken?.();
-    await this.#tail?.stop();
+    const stopping = this.#tail?.stop();
+    await Promise.race([stopping, pause(ORDERLY_MS)]);
     await this.#bus?.close();
+    await stopping;
     this.#file.db.close();
   }
 
@@ -129,23 +134,30 @@ export class Projector {
   /** Nothing is applied before the journal has been recognised. */
   async #begin(bus: Bus, first: StreamFacts): Promise<number> {
     let facts = first;
-    for (;;) {
-      try {
-        await this.#recognise(bus, facts);
-        break;
-      } catch (error) {
-        // An answer that did not come says nothing about the journal.
-        if (toAppError(error).retry === 'never' || this.#stopped) throw error;
-        this.#post({ type: 'waiting' });
-        await pause(RETRY_MS);
-        facts = await this.#facts(facts);
-      }
-    }
+    let looks = 0;
+    await this.#patiently(async () => {
+      if (looks > 0) facts = await this.#facts(facts);
+      looks += 1;
+      await this.#recognise(bus, facts);
+    });
     this.#recognised = true;
     const { appliedSeq } = this.#applier.checkpoint;
     this.#deliveredSeq ??= Math.max(appliedSeq, facts.lastSeq - limits.replayRing);
     this.#post({ type: 'began', lastSeq: facts.lastSeq, deliveredSeq: this.#deliveredSeq });
     return appliedSeq + 1;
+  }
+
+  /** Repeats a read of the stream: an answer that did not come says nothing about the journal. */
+  async #patiently<T>(read: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await read();
+      } catch (error) {
+        if (toAppError(error).retry === 'never' || this.#stopped) throw error;
+        this.#post({ type: 'waiting' });
+        await pause(RETRY_MS);
+      }
+    }
   }
 
   async #facts(known: StreamFacts): Promise<StreamFacts> {
@@ -223,7 +235,7 @@ export class Projector {
   /** Messages that the tail passed over: read by sequence they are there, or the stream has lost them. */
   async #missing(bus: Bus, { after, found }: { after: number; found: number }): Promise<TailMessage[]> {
     const query = { fromSeq: after + 1, max: Math.min(found - after - 1, 1000) };
-    const { messages } = await getBatch(bus, this.#data.stream, query);
+    const { messages } = await this.#patiently(() => getBatch(bus, this.#data.stream, query));
     const first = messages[0]?.streamSeq ?? found;
     if (first !== after + 1 && !this.#applier.isErased(after + 1, first - 1)) throw holeError(after, first);
     return messages;
