@@ -1,10 +1,12 @@
-import { connectBus, openBlobs, openConfig, serveCommands, startLiveness, verifyProvisioned } from '@rookery/bus';
+import { connectBus, openBlobs, openConfig, serveCommands, startLiveness, waitProvisioned } from '@rookery/bus';
 import { openJournal } from '@rookery/journal';
 import { conversationProjection } from '@rookery/kernel';
+import { JOURNAL } from '@rookery/protocol';
 import { openReadModel } from '@rookery/read-model';
 import {
   agentWorkers,
   logError,
+  onReadModelState,
   projectorEntry,
   type RunningService,
   type ServiceConfig,
@@ -31,9 +33,13 @@ export async function start(config: ServiceConfig): Promise<RunningService> {
     user: 'agent',
     name: `agent ${instance}`,
     publishTimeoutMs: timings.publishTimeoutMs,
+    signal: config.stopping,
     onPermissionViolation: (subject) => log.error({ subject }, 'NATS refused a subject'),
   });
-  const { homeId } = await verifyProvisioned(bus);
+  const { homeId } = await waitProvisioned(bus, [JOURNAL], {
+    signal: config.stopping,
+    onWaiting: (error) => logError(log, 'the journal is not there yet', error),
+  });
   const journal = openJournal(bus, { timings });
   const model = await openReadModel<unknown>({
     dir: config.folder,
@@ -42,11 +48,12 @@ export async function start(config: ServiceConfig): Promise<RunningService> {
     workerEntry: projectorEntry(),
     connection: { url, user: 'agent', seed, name: `agent projector ${instance}` },
     timings,
-    onState: (state) =>
-      'error' in state ? logError(log, `read model ${state.state}`, state.error) : log.debug(state, 'read model'),
+    onState: onReadModelState(log, 'agent.db'),
   });
   await model.level();
-  const settings = await openConfig(bus);
+  const settings = await openConfig(bus, {
+    onInvalid: (found) => log.error({ code: 'CONFIG_INVALID', ...found }, 'a saved section cannot be read'),
+  });
   const liveness = await startLiveness(bus, {
     service: 'agent',
     instance,

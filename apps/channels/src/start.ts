@@ -5,14 +5,14 @@ import {
   openConfig,
   serveCommands,
   startLiveness,
-  verifyProvisioned,
+  waitProvisioned,
 } from '@rookery/bus';
 import { openJournal } from '@rookery/journal';
 import { channelsProjection } from '@rookery/kernel';
 import { AppError, JOURNAL, toAppError } from '@rookery/protocol';
 import { openReadModel } from '@rookery/read-model';
 import { createVault, type Vault } from '@rookery/secrets';
-import { logError, projectorEntry, type RunningService, type ServiceConfig } from '@rookery/service';
+import { logError, onReadModelState, projectorEntry, type RunningService, type ServiceConfig } from '@rookery/service';
 import { startChannelLease } from './channel-lease.ts';
 import { channelPorts } from './channel-ports.ts';
 import { agentPort, startForwarder } from './forwarder.ts';
@@ -44,16 +44,23 @@ export async function start(config: ServiceConfig): Promise<RunningService> {
     const bus = await connectBus({
       ...connection,
       publishTimeoutMs: timings.publishTimeoutMs,
+      signal: config.stopping,
       onPermissionViolation: (subject) => log.error({ subject }, 'NATS refused a subject'),
     });
     closers.push(() => bus.drain());
-    const { homeId } = await verifyProvisioned(bus, [JOURNAL]);
-    const settings = await openConfig(bus);
+    const { homeId } = await waitProvisioned(bus, [JOURNAL], {
+      signal: config.stopping,
+      onWaiting: (error) => logError(log, 'the journal is not there yet', error),
+    });
+    const settings = await openConfig(bus, {
+      onInvalid: (found) => log.error({ code: 'CONFIG_INVALID', ...found }, 'a saved section cannot be read'),
+    });
     closers.push(async () => settings.stop());
 
     // Set when what they wake is there.
     let onSettled = (): void => undefined;
     let onLive = (): void => undefined;
+    const watchState = onReadModelState(log, 'channels.db');
     const model = await openReadModel<unknown>({
       dir: folder,
       file: 'channels.db',
@@ -68,7 +75,7 @@ export async function start(config: ServiceConfig): Promise<RunningService> {
       },
       onState: (state) => {
         if (state.state === 'live') onLive();
-        if ('error' in state) logError(log, `the read model is ${state.state}`, state.error);
+        watchState(state);
       },
     });
     closers.push(() => model.stop());

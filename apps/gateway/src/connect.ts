@@ -1,8 +1,6 @@
-import { type Bus, connectBus, journalIdentity, verifyProvisioned } from '@rookery/bus';
-import { AppError, toAppError } from '@rookery/protocol';
+import { type Bus, connectBus, journalIdentity, waitProvisioned } from '@rookery/bus';
+import { JOURNAL } from '@rookery/protocol';
 import type { ServiceConfig } from '@rookery/service';
-
-const RETRY_MS = 500;
 
 export interface Connected {
   bus: Bus;
@@ -10,8 +8,11 @@ export interface Connected {
   journalId: string;
 }
 
-/** Connects as the gateway and waits for a journal that can be used; CONFIG_INVALID and NATS_TOO_OLD end it. */
-export async function connectJournal(config: ServiceConfig, isStopped: () => boolean): Promise<Connected> {
+/**
+ * Connects as the gateway and waits for a journal that can be used; SHUTTING_DOWN, and what waiting does not mend, ends
+ * it: CONFIG_INVALID, PERMISSION_VIOLATION, NATS_TOO_OLD.
+ */
+export async function connectJournal(config: ServiceConfig): Promise<Connected> {
   const { natsUrl, nkeySeed, instance, timings, log } = config;
   const bus = await connectBus({
     url: natsUrl,
@@ -19,21 +20,19 @@ export async function connectJournal(config: ServiceConfig, isStopped: () => boo
     seed: nkeySeed,
     name: instance,
     publishTimeoutMs: timings.publishTimeoutMs,
+    signal: config.stopping,
     onPermissionViolation: (subject) => log.error({ code: 'PERMISSION_VIOLATION', subject }, 'NATS refused a subject'),
   });
-  for (;;) {
-    try {
-      return { bus, ...(await verifyProvisioned(bus)) };
-    } catch (thrown) {
-      const error = toAppError(thrown);
+  try {
+    const identity = await waitProvisioned(bus, [JOURNAL], {
+      signal: config.stopping,
       // The server answers before JetStream is up, and an election takes a while.
-      if (error.code === 'CONFIG_INVALID' || isStopped()) {
-        await bus.close();
-        throw isStopped() ? new AppError('SHUTTING_DOWN') : error;
-      }
-      log.warn({ code: error.code, details: error.details }, 'the journal is not there yet');
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-    }
+      onWaiting: ({ code, details }) => log.warn({ code, details }, 'the journal is not there yet'),
+    });
+    return { bus, ...identity };
+  } catch (error) {
+    await bus.close();
+    throw error;
   }
 }
 

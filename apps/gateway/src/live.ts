@@ -3,7 +3,7 @@ import { openJournal } from '@rookery/journal';
 import { AppError, type HouseStatus, toAppError } from '@rookery/protocol';
 import type { ReadModelStats } from '@rookery/read-model';
 import { Redactor } from '@rookery/secrets';
-import { logError, type ServiceConfig } from '@rookery/service';
+import { logError, onReadModelState, type ServiceConfig } from '@rookery/service';
 import { TokenBook } from './auth/token-book.ts';
 import { ChannelService } from './channels/channel-service.ts';
 import { protectSecrets } from './config/protect-secrets.ts';
@@ -52,13 +52,15 @@ export interface Live {
 }
 
 /** Connects to the house and opens all that the edge serves from; resolves when it is level with the journal. */
-export async function startLive(config: ServiceConfig, metrics: Metrics, isStopped: () => boolean): Promise<Live> {
+export async function startLive(config: ServiceConfig, metrics: Metrics): Promise<Live> {
   const { home, instance, timings, log, env } = config;
-  const connected = await connectJournal(config, isStopped);
+  const connected = await connectJournal(config);
   const { bus, homeId, journalId } = connected;
   const journal = openJournal(bus, { timings });
   const blobs = openBlobs(bus);
-  const settings = await openConfig(bus);
+  const settings = await openConfig(bus, {
+    onInvalid: (found) => log.error({ code: 'CONFIG_INVALID', ...found }, 'a saved section cannot be read'),
+  });
   const edge = () => edgeOf(settings.get('edges').edges, 'gateway');
   const health = new ProviderHealth();
   const tokens = await TokenBook.open({ tokens: await openBucket(bus, 'tokens'), home, codeMs: timings.authCodeMs });
@@ -76,6 +78,7 @@ export async function startLive(config: ServiceConfig, metrics: Metrics, isStopp
     end(new AppError('JOURNAL_REGRESSED', { details: { journalId: found, known: journalId } })),
   );
 
+  const watchState = onReadModelState(log, 'state.db');
   const { model, hub, source, gate } = await openFeed({
     config,
     journal,
@@ -83,7 +86,8 @@ export async function startLive(config: ServiceConfig, metrics: Metrics, isStopp
     world: () => edge().world,
     onApplied: ({ commits }) => health.observe(commits),
     onState: (state) => {
-      if (state.state === 'regressed' || state.state === 'too-old' || state.state === 'failed') end(state.error);
+      watchState(state);
+      if (state.state === 'regressed' || state.state === 'too-old') end(state.error);
     },
   });
 

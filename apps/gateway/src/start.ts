@@ -49,7 +49,6 @@ export async function start(config: ServiceConfig): Promise<RunningGateway> {
   mkdirSync(config.folder, { recursive: true, mode: 0o700 });
   const metrics = new Metrics();
   let live: Live | null = null;
-  let stopped = false;
   const server = await buildServer({
     rules: settings,
     live: () => live,
@@ -65,7 +64,7 @@ export async function start(config: ServiceConfig): Promise<RunningGateway> {
       `${JSON.stringify({ http: address, pid: process.pid })}\n`,
       0o644,
     );
-    live = await startLive(config, metrics, () => stopped);
+    live = await startLive(config, metrics);
   } catch (error) {
     await server.app.close();
     throw error;
@@ -75,7 +74,6 @@ export async function start(config: ServiceConfig): Promise<RunningGateway> {
     address,
     routes: server.routes,
     async stop() {
-      stopped = true;
       const stopping = live;
       live = null;
       stopping?.registry.stop();

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { connectBus, serveCommands, startLiveness, verifyProvisioned } from '@rookery/bus';
+import { connectBus, serveCommands, startLiveness, waitProvisioned } from '@rookery/bus';
 import { openJournal } from '@rookery/journal';
 import { memoryProjection, memorySourcesProjection } from '@rookery/kernel';
 import { JOURNAL, MEMORY, toAppError } from '@rookery/protocol';
-import { openReadModel, type ReadModelState } from '@rookery/read-model';
-import { logError, projectorEntry, type RunningService, type ServiceConfig } from '@rookery/service';
+import { openReadModel } from '@rookery/read-model';
+import { logError, onReadModelState, projectorEntry, type RunningService, type ServiceConfig } from '@rookery/service';
 import { memoryCommands } from './commands.ts';
 import { protectedValues } from './protected-values.ts';
 import { memoryQueries } from './serve-queries.ts';
@@ -20,9 +20,6 @@ export async function start(config: ServiceConfig): Promise<RunningService> {
       await close().catch((error: unknown) => logError(log, 'a part did not stop in order', toAppError(error)));
     }
   };
-  const onState = (state: ReadModelState): void => {
-    if ('error' in state) logError(log, `the read model is ${state.state}`, state.error);
-  };
   const open = (dir: string, file: string, stream: string, projection: typeof memoryProjection) =>
     openReadModel<unknown>({
       dir,
@@ -32,17 +29,21 @@ export async function start(config: ServiceConfig): Promise<RunningService> {
       connection,
       timings,
       workerEntry: projectorEntry(),
-      onState,
+      onState: onReadModelState(log, file),
     });
 
   try {
     const bus = await connectBus({
       ...connection,
       publishTimeoutMs: timings.publishTimeoutMs,
+      signal: config.stopping,
       onPermissionViolation: (subject) => log.error({ subject }, 'NATS refused a subject'),
     });
     closers.push(() => bus.drain());
-    const { homeId } = await verifyProvisioned(bus, [JOURNAL, MEMORY]);
+    const { homeId } = await waitProvisioned(bus, [JOURNAL, MEMORY], {
+      signal: config.stopping,
+      onWaiting: (error) => logError(log, 'the journal is not there yet', error),
+    });
     const model = await open(folder, 'memory.db', MEMORY, memoryProjection);
     closers.push(() => model.stop());
     const sourcesFolder = join(folder, 'sources');

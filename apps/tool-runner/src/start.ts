@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { connectBus, openConfig, serveCommands, startLiveness } from '@rookery/bus';
+import { connectBus, openConfig, serveCommands, startLiveness, untilAvailable } from '@rookery/bus';
 import { openJournal } from '@rookery/journal';
 import { AppError, toAppError } from '@rookery/protocol';
 import { acquireLock } from '@rookery/read-model';
@@ -48,20 +48,28 @@ async function startLocked(
     seed: config.nkeySeed,
     name: instance,
     publishTimeoutMs: timings.publishTimeoutMs,
+    signal: config.stopping,
     onPermissionViolation: (subject) =>
       logError(log, 'NATS refused a subject', new AppError('PERMISSION_VIOLATION', { details: { subject } })),
   });
   // Before anything is taken over: the files of a runner belong to one process.
   const about = { pid: process.pid, version, runner: runnerId };
+  const onInvalid = (found: object) =>
+    log.error({ code: 'CONFIG_INVALID', ...found }, 'a saved section cannot be read');
+  // It may read no more of the streams than its own subjects: the configuration is what shows that JetStream is there.
+  const view = await untilAvailable(() => openConfig(bus, { onInvalid }), {
+    signal: config.stopping,
+    onWaiting: (error) => logError(log, 'the configuration is not there yet', error),
+  });
   const liveness = await startLiveness(bus, { service: 'tool', instance, timings, about });
   try {
     await requireSoleRunner(bus, { runnerId, instance }, timings);
   } catch (error) {
     await liveness.stop();
+    view.stop();
     await bus.close();
     throw error;
   }
-  const view = await openConfig(bus);
   const journal = openJournal(bus, { timings, singleWriter: true });
   const receipts = new Receipts(join(config.folder, 'receipts.db'), instance);
   // What cannot be written for want of disk space must not end the runner, which would only end again: an old receipt

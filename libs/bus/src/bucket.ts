@@ -26,7 +26,9 @@ const apiCode = (error: unknown): number | undefined => (error as { code?: numbe
 
 /** Opens a bucket by name without asking for more permissions than its keys need. */
 export async function openBucket(bus: Bus, name: BucketName): Promise<Bucket> {
-  const kv: KV = await new Kvm(bus.nc).open(name, { bindOnly: true, allow_direct: true });
+  const kv: KV = await new Kvm(bus.nc).open(name, { bindOnly: true, allow_direct: true }).catch((error: unknown) => {
+    throw busError(error);
+  });
 
   const get = async (key: string): Promise<BucketEntry | null> => {
     try {
@@ -74,16 +76,24 @@ export async function openBucket(bus: Bus, name: BucketName): Promise<Bucket> {
         onEntry(key, value, revision);
       };
       // The watch stands before the listing, so that nothing that changes between the two is missed.
-      const changes = await kv.watch({ ...(filter === undefined ? {} : { key: filter }) });
+      const changes = await kv.watch({ ...(filter === undefined ? {} : { key: filter }) }).catch((error: unknown) => {
+        throw busError(error);
+      });
       const follow = async () => {
         for await (const entry of changes) {
           report(entry.key, entry.operation === 'PUT' ? entry.value : null, entry.revision);
         }
       };
       void follow();
-      for (const key of await keys(filter)) {
-        const entry = await get(key);
-        if (entry !== null) report(key, entry.value, entry.revision);
+      try {
+        for (const key of await keys(filter)) {
+          const entry = await get(key);
+          if (entry !== null) report(key, entry.value, entry.revision);
+        }
+      } catch (error) {
+        // Whoever tries again makes another one.
+        changes.stop();
+        throw error;
       }
       return { stop: () => changes.stop() };
     },

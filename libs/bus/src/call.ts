@@ -1,6 +1,6 @@
 import { AppError, type CommandReply, type CommandRequest, errorFromBody } from '@rookery/protocol';
 import type { Bus } from './connection.ts';
-import { busError, classifyFailure } from './failures.ts';
+import { busError, classifyFailure, requireSendable } from './failures.ts';
 
 export interface CallOptions {
   timeoutMs: number;
@@ -10,12 +10,14 @@ export interface CallOptions {
   attemptMs?: number;
 }
 
+const encoder = new TextEncoder();
 const RETRY_PAUSE_MS = 100;
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
- * Sends a command to a service and returns its result. Throws the service's own AppError, or SERVICE_UNAVAILABLE
- * where nobody answered (details.failure: no-responders = no effect, ambiguous = perhaps).
+ * Sends a command to a service and returns its result. Throws the service's own AppError, REQUEST_TOO_LARGE (nothing was
+ * sent), or SERVICE_UNAVAILABLE where nobody answered (details.failure: no-responders and not-sent = no effect,
+ * ambiguous = perhaps, by this attempt or by an earlier one).
  */
 export async function callCommand<T = unknown>(
   bus: Bus,
@@ -26,7 +28,9 @@ export async function callCommand<T = unknown>(
   const started = performance.now();
   const left = () => options.timeoutMs - (performance.now() - started);
   const noResponderMs = Math.min(options.noResponderMs ?? 5000, options.timeoutMs);
-  const payload = JSON.stringify({ v: 1, ...request });
+  const payload = encoder.encode(JSON.stringify({ v: 1, ...request }));
+  requireSendable(bus, payload.length);
+  let unknown: AppError | null = null;
   for (;;) {
     try {
       const timeout = Math.max(1, Math.min(left(), options.attemptMs ?? Number.POSITIVE_INFINITY));
@@ -39,7 +43,8 @@ export async function callCommand<T = unknown>(
       const failure = classifyFailure(error);
       const mayWait = failure === 'no-responders' && performance.now() - started < noResponderMs;
       const mayRepeat = failure === 'ambiguous' && options.attemptMs !== undefined && left() > RETRY_PAUSE_MS;
-      if (!mayWait && !mayRepeat) throw busError(error);
+      if (failure === 'ambiguous') unknown = busError(error);
+      if (!mayWait && !mayRepeat) throw unknown ?? busError(error);
       await pause(RETRY_PAUSE_MS);
     }
   }

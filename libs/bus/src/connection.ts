@@ -1,6 +1,7 @@
 import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection, nkeyAuthenticator, PermissionViolationError } from '@nats-io/transport-node';
 import { AppError, inboxPrefix, NATS_MINIMUM, productionTimings } from '@rookery/protocol';
+import { unlessAborted } from './unless-aborted.ts';
 
 export interface BusOptions {
   /** One or more server URLs, separated by commas. */
@@ -11,6 +12,8 @@ export interface BusOptions {
   seed: string;
   name: string;
   publishTimeoutMs?: number;
+  /** Aborted while there is no server yet: SHUTTING_DOWN. */
+  signal?: AbortSignal | undefined;
   /** Called with a subject that the server refused: a fault of configuration. */
   onPermissionViolation?: (subject: string) => void;
 }
@@ -42,9 +45,12 @@ function checkServer(version: string | undefined): void {
   throw new AppError('NATS_TOO_OLD', { details: { found: version ?? 'unknown' } });
 }
 
-/** Connects as a user; waits for the server if it is not there yet. Gives NATS_TOO_OLD for servers before 2.15. */
+/**
+ * Connects as a user; waits for the server if it is not there yet, unless the signal is aborted (SHUTTING_DOWN). Gives
+ * NATS_TOO_OLD for servers before 2.15.
+ */
 export async function connectBus(options: BusOptions): Promise<Bus> {
-  const nc = await connect({
+  const connecting = connect({
     servers: options.url.split(','),
     name: options.name,
     inboxPrefix: inboxPrefix(options.user),
@@ -59,6 +65,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
     noAsyncTraces: true,
     ...(options.seed === '' ? {} : { authenticator: nkeyAuthenticator(new TextEncoder().encode(options.seed)) }),
   });
+  const nc = await unlessAborted(connecting, options.signal, (late) => void late.close());
   try {
     checkServer(nc.info?.version);
   } catch (error) {

@@ -59,7 +59,11 @@ export function announceService(
       bus.nc.subscribe(subject, {
         callback: (error, message) => {
           if (error || message.subject !== subject || !message.reply?.startsWith(INBOX_ROOT)) return;
-          message.respond(JSON.stringify(answer()));
+          try {
+            message.respond(JSON.stringify(answer()));
+          } catch {
+            // The connection is closing; whoever looks around asks again.
+          }
         },
       }),
     ),

@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import {
-  AckPolicy,
-  DeliverPolicy,
+  type ConsumerInfo,
   DiscardPolicy,
   type JetStreamManager,
   jetstreamManager,
-  ReplayPolicy,
   RetentionPolicy,
   StorageType,
   StoreCompression,
@@ -25,40 +23,46 @@ import {
   DEFAULT_WORLD,
   JOURNAL,
   journalMetadata,
+  productionTimings,
   type StreamSpec,
   streams,
   type Timings,
 } from '@rookery/protocol';
 import type { Bus } from './connection.ts';
-
-/** Number of the newest provisioning step that this program knows. */
-export const PROVISION_STEP = 1;
+import {
+  agentRunsConfig,
+  blobsDifferences,
+  bucketDifferences,
+  consumerDifferences,
+  NANOS_PER_MS,
+  PROVISION_STEP,
+  streamDifferences,
+} from './differences.ts';
+import { apiCode, busError, isPassing } from './failures.ts';
 
 export interface ProvisionOptions {
   replicas?: number;
-  /** Shorter waits for tests: lease and presence TTL, dedupe window. */
-  timings?: Partial<Pick<Timings, 'leaseTtlMs' | 'presenceTtlMs' | 'dedupeWindowMs'>>;
+  /** Shorter waits for tests: lease and presence TTL, dedupe window, patience with a server that is starting. */
+  timings?: Partial<Pick<Timings, 'leaseTtlMs' | 'presenceTtlMs' | 'dedupeWindowMs' | 'ambiguousDeadlineMs'>>;
   /** Public nkeys of the edges that may sign a person's requests, by edge name. */
   edgeKeys?: Record<string, string>;
 }
 
-export interface Provisioned {
-  homeId: string;
-  journalId: string;
+export interface Provisioned extends Identity {
   /** What was created now, in words. */
   created: string[];
 }
 
-const NANOS = 1_000_000;
 const NOT_FOUND = 10059;
 const CONSUMER_NOT_FOUND = 10014;
-const code = (error: unknown): number | undefined => (error as { code?: number } | null)?.code;
+const RETRY_MS = 200;
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function streamInfo(jsm: JetStreamManager, name: string): Promise<StreamInfo | null> {
   try {
     return await jsm.streams.info(name);
   } catch (error) {
-    if (code(error) === NOT_FOUND) return null;
+    if (apiCode(error) === NOT_FOUND) return null;
     throw error;
   }
 }
@@ -72,21 +76,20 @@ function desired(spec: StreamSpec, options: ProvisionOptions): Partial<StreamCon
     retention: RetentionPolicy.Limits,
     discard: DiscardPolicy.New,
     compression: StoreCompression.None,
-    duplicate_window: (options.timings?.dedupeWindowMs ?? spec.config.duplicate_window / NANOS) * NANOS,
+    duplicate_window: (options.timings?.dedupeWindowMs ?? spec.config.duplicate_window / NANOS_PER_MS) * NANOS_PER_MS,
     num_replicas: options.replicas ?? 1,
   };
 }
 
-/** Keys in which a stream differs from its specification, as `name: found, wanted`. */
-export function streamDifferences(spec: StreamSpec, found: Record<string, unknown>): string[] {
-  const wanted: Record<string, unknown> = { ...spec.config, subjects: spec.subjects };
-  // Tests shorten this one, and a longer or shorter window changes speed only, never correctness.
-  delete wanted.duplicate_window;
-  return Object.entries(wanted)
-    .filter(
-      ([key, value]) => JSON.stringify(found[key] ?? (value === false ? false : undefined)) !== JSON.stringify(value),
-    )
-    .map(([key, value]) => `${spec.name}.${key}: ${JSON.stringify(found[key])}, wanted ${JSON.stringify(value)}`);
+const configOf = ({ config }: StreamInfo | ConsumerInfo) => config as unknown as Record<string, unknown>;
+
+/** What is there already and differs is not changed behind anybody's back. */
+function requireSame(differences: string[]): void {
+  if (differences.length === 0) return;
+  throw new AppError('CONFIG_INVALID', {
+    message: `NATS is provisioned otherwise: ${differences.join('; ')}. Change it back, or point Rookery at another server.`,
+    details: { differences },
+  });
 }
 
 async function ensureStream(jsm: JetStreamManager, spec: StreamSpec, options: ProvisionOptions): Promise<boolean> {
@@ -100,9 +103,7 @@ async function ensureStream(jsm: JetStreamManager, spec: StreamSpec, options: Pr
     await jsm.streams.add({ ...desired(spec, options), metadata });
     return true;
   }
-  const differences = streamDifferences(spec, found.config as unknown as Record<string, unknown>);
-  if (differences.length > 0)
-    throw new AppError('CONFIG_INVALID', { message: `stream differs: ${differences.join('; ')}` });
+  requireSame(streamDifferences(spec, configOf(found)));
   return false;
 }
 
@@ -112,7 +113,11 @@ async function ensureBucket(
   spec: BucketSpec,
   options: ProvisionOptions,
 ): Promise<boolean> {
-  if ((await streamInfo(jsm, `KV_${spec.name}`)) !== null) return false;
+  const found = await streamInfo(jsm, `KV_${spec.name}`);
+  if (found !== null) {
+    requireSame(bucketDifferences(spec, configOf(found)));
+    return false;
+  }
   const shortened =
     spec.name === 'leases'
       ? options.timings?.leaseTtlMs
@@ -128,44 +133,62 @@ async function ensureBucket(
   return true;
 }
 
-async function ensureConsumer(jsm: JetStreamManager): Promise<boolean> {
-  try {
-    await jsm.consumers.info(agentRuns.stream, agentRuns.durable);
+async function ensureBlobs(bus: Bus, jsm: JetStreamManager, options: ProvisionOptions): Promise<boolean> {
+  const found = await streamInfo(jsm, `OBJ_${BLOBS}`);
+  if (found !== null) {
+    requireSame(blobsDifferences(configOf(found)));
     return false;
-  } catch (error) {
-    if (code(error) !== CONSUMER_NOT_FOUND) throw error;
   }
-  await jsm.consumers.add(agentRuns.stream, {
-    durable_name: agentRuns.durable,
-    filter_subject: agentRuns.filter,
-    deliver_policy: DeliverPolicy.All,
-    ack_policy: AckPolicy.Explicit,
-    replay_policy: ReplayPolicy.Instant,
-    ack_wait: agentRuns.ackWaitMs * NANOS,
-    max_deliver: -1,
-    max_ack_pending: agentRuns.maxAckPending,
-    max_waiting: agentRuns.maxWaiting,
-  });
+  await new Objm(bus.nc).create(BLOBS, { storage: StorageType.File, replicas: options.replicas ?? 1 });
   return true;
 }
 
-/** Creates or verifies everything that the services expect in NATS. Runs as the user `provision`; harmless twice. */
+async function ensureConsumer(jsm: JetStreamManager): Promise<boolean> {
+  try {
+    requireSame(consumerDifferences(configOf(await jsm.consumers.info(agentRuns.stream, agentRuns.durable))));
+    return false;
+  } catch (error) {
+    if (apiCode(error) !== CONSUMER_NOT_FOUND) throw error;
+  }
+  await jsm.consumers.add(agentRuns.stream, agentRunsConfig);
+  return true;
+}
+
+/**
+ * Creates or verifies everything that the services expect in NATS. Runs as the user `provision`; harmless twice. A server
+ * that is still starting is waited for. CONFIG_INVALID (details.differences) where something is there and differs,
+ * SERVICE_UNAVAILABLE, PERMISSION_VIOLATION.
+ */
 export async function provision(bus: Bus, options: ProvisionOptions = {}): Promise<Provisioned> {
-  const jsm = await jetstreamManager(bus.nc, { checkAPI: false, timeout: 10_000 });
+  const jsm = await jetstreamManager(bus.nc, { checkAPI: false, timeout: 2 * bus.publishTimeoutMs });
+  const deadline = performance.now() + (options.timings?.ambiguousDeadlineMs ?? productionTimings.ambiguousDeadlineMs);
   const created: string[] = [];
+  for (;;) {
+    try {
+      return { ...(await provisionOnce(bus, jsm, options, created)), created };
+    } catch (error) {
+      if (!isPassing(error) || performance.now() > deadline) throw busError(error);
+      await pause(RETRY_MS);
+    }
+  }
+}
+
+/** All of it once; what was created before is found, and not made again. */
+async function provisionOnce(
+  bus: Bus,
+  jsm: JetStreamManager,
+  options: ProvisionOptions,
+  created: string[],
+): Promise<Identity> {
   for (const spec of streams) if (await ensureStream(jsm, spec, options)) created.push(`stream ${spec.name}`);
   for (const spec of Object.values(buckets)) {
     if (await ensureBucket(bus, jsm, spec, options)) created.push(`bucket ${spec.name}`);
   }
-  if ((await streamInfo(jsm, `OBJ_${BLOBS}`)) === null) {
-    await new Objm(bus.nc).create(BLOBS, { storage: StorageType.File, replicas: options.replicas ?? 1 });
-    created.push(`object store ${BLOBS}`);
-  }
+  if (await ensureBlobs(bus, jsm, options)) created.push(`object store ${BLOBS}`);
   if (await ensureConsumer(jsm)) created.push(`consumer ${agentRuns.durable}`);
-  const identity = await journalIdentity(bus);
-  if (options.edgeKeys !== undefined && (await saveEdges(bus, identity.homeId, options.edgeKeys)))
-    created.push('edges');
-  return { ...identity, created };
+  const { homeId, journalId } = await journalIdentity(bus);
+  if (options.edgeKeys !== undefined && (await saveEdges(bus, homeId, options.edgeKeys))) created.push('edges');
+  return { homeId, journalId };
 }
 
 /** Writes the section `edges` where it differs; a person's own choice of agent and world for an edge is kept. */
@@ -187,9 +210,26 @@ async function saveEdges(bus: Bus, homeId: string, keys: Record<string, string>)
   return true;
 }
 
-/** Home id and journal id that provision wrote into the journal's metadata. */
-export async function journalIdentity(bus: Bus): Promise<{ homeId: string; journalId: string; createdAt: string }> {
-  const info = await streamInfo(bus.jsm, JOURNAL);
+/** What the streams of a house are known by. */
+export interface Identity {
+  homeId: string;
+  journalId: string;
+}
+
+async function readStreamInfo(bus: Bus, name: string): Promise<StreamInfo | null> {
+  try {
+    return await streamInfo(bus.jsm, name);
+  } catch (error) {
+    throw busError(error);
+  }
+}
+
+/**
+ * Home id and journal id that provision wrote into the journal's metadata; JOURNAL_UNAVAILABLE where there is none,
+ * SERVICE_UNAVAILABLE.
+ */
+export async function journalIdentity(bus: Bus): Promise<Identity & { createdAt: string }> {
+  const info = await readStreamInfo(bus, JOURNAL);
   const homeId = info?.config.metadata?.[journalMetadata.homeId];
   const journalId = info?.config.metadata?.[journalMetadata.journalId];
   if (info === null || homeId === undefined || journalId === undefined) {
@@ -198,19 +238,20 @@ export async function journalIdentity(bus: Bus): Promise<{ homeId: string; journ
   return { homeId, journalId, createdAt: info.created };
 }
 
-/** Refuses to go on where a stream is missing or differs from its specification. */
-export async function verifyProvisioned(
-  bus: Bus,
-  names: readonly string[] = [JOURNAL],
-): Promise<{ homeId: string; journalId: string }> {
+/**
+ * Refuses to go on where a stream is missing or differs from its specification: JOURNAL_UNAVAILABLE with the differences,
+ * SERVICE_UNAVAILABLE where the server does not say.
+ */
+export async function verifyProvisioned(bus: Bus, names: readonly string[] = [JOURNAL]): Promise<Identity> {
   for (const spec of streams.filter((stream) => names.includes(stream.name))) {
-    const info = await streamInfo(bus.jsm, spec.name);
-    const differences =
-      info === null
-        ? [`${spec.name} is missing`]
-        : streamDifferences(spec, info.config as unknown as Record<string, unknown>);
+    const info = await readStreamInfo(bus, spec.name);
+    const differences = info === null ? [`${spec.name} is missing`] : streamDifferences(spec, configOf(info));
     if (differences.length > 0)
-      throw new AppError('JOURNAL_UNAVAILABLE', { message: `NATS is not provisioned: ${differences.join('; ')}` });
+      throw new AppError('JOURNAL_UNAVAILABLE', {
+        message: `NATS is not provisioned: ${differences.join('; ')}`,
+        details: { differences },
+      });
   }
-  return await journalIdentity(bus);
+  const { homeId, journalId } = await journalIdentity(bus);
+  return { homeId, journalId };
 }

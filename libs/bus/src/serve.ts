@@ -10,6 +10,7 @@ import {
 } from '@rookery/protocol';
 import type { Bus } from './connection.ts';
 import { announceService, type ServiceStats } from './discovery.ts';
+import { busError, requireSendable } from './failures.ts';
 
 export type CommandHandler = (request: CommandRequest) => Promise<{ result: unknown; seq?: number }>;
 
@@ -28,7 +29,23 @@ export interface CommandServer {
   stop(): Promise<void>;
 }
 
-const encode = (reply: CommandReply): string => JSON.stringify(reply);
+const encoder = new TextEncoder();
+const encode = (reply: CommandReply): Uint8Array => encoder.encode(JSON.stringify(reply));
+
+/** A reply as it can be sent; REQUEST_TOO_LARGE or INTERNAL in its place where it cannot. */
+function sendable(bus: Bus, reply: CommandReply): { bytes: Uint8Array; error: AppError | null } {
+  try {
+    const bytes = encode(reply);
+    requireSendable(bus, bytes.length);
+    return { bytes, error: null };
+  } catch (thrown) {
+    const found = toAppError(thrown);
+    const message = 'The answer is larger than one message may be; ask for less.';
+    const error =
+      found.code === 'REQUEST_TOO_LARGE' ? new AppError(found.code, { message, details: found.details }) : found;
+    return { bytes: encode({ ok: false, error: error.toBody() }), error };
+  }
+}
 
 /**
  * Answers commands of a service. A message whose subject is not the one subscribed to, or whose reply is no inbox, is
@@ -45,6 +62,10 @@ export async function serveCommands(
   const handle = async (message: Msg, method: string): Promise<void> => {
     const started = performance.now();
     stats.requests += 1;
+    const failed = (error: AppError) => {
+      stats.errors += 1;
+      options.onError?.(method, error);
+    };
     let reply: CommandReply;
     try {
       const handler = Object.hasOwn(handlers, method) ? handlers[method] : undefined;
@@ -54,12 +75,18 @@ export async function serveCommands(
       reply = { ok: true, ...(await handler(request.data)) };
     } catch (thrown) {
       const error = toAppError(thrown instanceof SyntaxError ? new AppError('PARSE_ERROR') : thrown);
-      stats.errors += 1;
-      options.onError?.(method, error);
+      failed(error);
       reply = { ok: false, error: error.toBody() };
     }
     stats.processingMs += performance.now() - started;
-    if (!bus.nc.isClosed()) message.respond(encode(reply));
+    const { bytes, error } = sendable(bus, reply);
+    if (error !== null) failed(error);
+    try {
+      message.respond(bytes);
+    } catch (thrown) {
+      // The connection is gone; whoever asked finds that nobody answered, and asks again.
+      if (!bus.nc.isClosed()) failed(busError(thrown));
+    }
   };
 
   const subscribe = (prefix: string, queue?: string): Subscription =>

@@ -1,6 +1,6 @@
 import { type StreamSpec, streams } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { streamDifferences } from './provision.ts';
+import { streamDifferences } from './differences.ts';
 
 const [journal] = streams as [StreamSpec, ...StreamSpec[]];
 const found = (change: Record<string, unknown> = {}): Record<string, unknown> => ({

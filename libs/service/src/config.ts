@@ -36,6 +36,8 @@ export interface ServiceConfig {
   env: NodeJS.ProcessEnv;
   log: Logger;
   version: string;
+  /** Aborted when the process is told to stop: a start that still waits for something ends with SHUTTING_DOWN. */
+  stopping?: AbortSignal;
 }
 
 /** Started service. */

@@ -18,5 +18,6 @@ export { lockHome } from './home-lock.ts';
 export { createLogger, type Logger, logError } from './logger.ts';
 export { commandOf, endProcess } from './process-identity.ts';
 export { projectorEntry } from './projector-entry.ts';
+export { onReadModelState } from './read-model-state.ts';
 export { runService, runServices, type ServicePart } from './run.ts';
 export { type Storage, type StorageOptions, storageLowBytes, watchStorage } from './storage.ts';

@@ -12,6 +12,9 @@ import { createLogger, logError } from './logger.ts';
 /** Longer than the longest orderly stop: after that the process ends itself. */
 const STOP_EXTRA_MS = 5000;
 
+/** What has not started is not stopped in order: everything that it does may end at any moment. */
+const START_END_MS = 1000;
+
 /** Exit code where trying again changes nothing (EX_CONFIG of sysexits): the supervisor gives up a first start. */
 const EXIT_CONFIGURATION = 78;
 const exitCode = ({ code }: AppError): number =>
@@ -44,9 +47,13 @@ export async function runServices(name: string, parts: readonly ServicePart[]): 
   if (first === undefined) throw new Error('a process without a service');
   // What cannot be laid to one of several services is logged as of the whole.
   const log = services.length === 1 ? first.log : createLogger(name, first.instance, process.env);
+  const aborting = new AbortController();
+  let started = false;
+  let stopping = false;
   const fail =
     (message: string, own = log) =>
     (error: unknown): never => {
+      if (stopping && !started && toAppError(error).code === 'SHUTTING_DOWN') process.exit(0);
       logError(own, message, toAppError(error));
       own.flush();
       process.exit(exitCode(toAppError(error)));
@@ -55,18 +62,19 @@ export async function runServices(name: string, parts: readonly ServicePart[]): 
   process.on('unhandledRejection', fail('unhandled rejection'));
   const starting = services.map(async ({ config, start }): Promise<RunningService> => {
     try {
-      const running = await start(config);
+      const running = await start({ ...config, stopping: aborting.signal });
       config.log.info({ version: config.version }, 'started');
       return running;
     } catch (error) {
       return fail('start failed', config.log)(error);
     }
   });
-  let stopping = false;
   const stop = async (reason: string) => {
     if (stopping) return;
     stopping = true;
     log.info({ reason }, 'stopping');
+    aborting.abort();
+    if (!started) setTimeout(() => process.exit(0), START_END_MS).unref();
     setTimeout(() => process.exit(1), first.timings.drainMs + STOP_EXTRA_MS).unref();
     try {
       for (const running of starting) await (await running).stop();
@@ -79,6 +87,7 @@ export async function runServices(name: string, parts: readonly ServicePart[]): 
   process.on('SIGINT', () => void stop('SIGINT'));
   process.on('disconnect', () => void stop('supervisor gone'));
   await Promise.all(starting);
+  started = true;
   process.send?.({ type: 'ready' });
 }
 
