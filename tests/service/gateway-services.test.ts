@@ -1,5 +1,5 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { createServer, request as httpRequest } from 'node:http';
+import { Agent, createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { connectBus, openBucket } from '@rookery/bus';
@@ -24,10 +24,11 @@ const models = [{ id: 'm-1', displayName: 'One', contextWindow: 1000 }];
 const custom = { kind: 'custom', providerId: 'Local', displayName: 'Local', baseUrl: 'http://127.0.0.1:9/v1/', models };
 
 /** Status of a delivery without a secret from another address of this machine. */
-function hookStatusFrom(localAddress: string): Promise<number> {
+function hookStatusFrom(localAddress: string, agent: Agent): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = { 'content-type': 'application/json' };
-    const request = httpRequest(`${house.url}/hooks/ci`, { method: 'POST', localAddress, headers }, (response) => {
+    const options = { method: 'POST', localAddress, agent, headers };
+    const request = httpRequest(`${house.url}/hooks/ci`, options, (response) => {
       response.resume();
       resolve(response.statusCode ?? 0);
     });
@@ -241,7 +242,9 @@ test('a hook delivers once for each delivery id, and its answer goes out', async
   const tooLong = { content: 'x'.repeat(256 * 1024 + 1) };
   expect(await codeOf({ ...good, 'x-delivery-id': 'd3' }, tooLong)).toEqual([413, 'CONTENT_TOO_LARGE']);
   expect(await codeOf(good, { content: 'x'.repeat(600 * 1024) })).toEqual([413, 'REQUEST_TOO_LARGE']);
-  const refused = await Promise.all(Array.from({ length: 601 }, () => hookStatusFrom('127.0.0.2')));
+  const few = new Agent({ keepAlive: true, maxSockets: 4 });
+  const refused = await Promise.all(Array.from({ length: 601 }, () => hookStatusFrom('127.0.0.2', few)));
+  few.destroy();
   expect(new Set(refused)).toEqual(new Set([401, 429]));
   expect((await deliver(good)).status).toBe(202);
   expect(await codeOf(good, { content: `the secret is ${secret}` })).toEqual([400, 'SECRET_REFUSED']);
