@@ -120,17 +120,20 @@ it(`loses nothing when each process is killed once under load (seed ${seed})`, {
     .at(-1);
   const texts = new Map([...load.accepted].map(([runId, { name }]) => [runId, expectedText(name)]));
   let completed = 0;
+  const interrupted: string[] = [];
   for (const [runId, end] of view.settled) {
     const text = answerOf(follower.events, runId);
     if (end.status === 'completed') {
-      if (text === texts.get(runId)) completed += 1;
+      expect(text, `answer of ${runId}`).toBe(texts.get(runId));
+      completed += 1;
       continue;
     }
+    interrupted.push(`${load.accepted.get(runId)?.name} claimed at ${claimedAt.get(runId)}`);
     expect(`${end.status} ${end.reasonCode}`, `end of ${runId} (${text})`).toBe('failed runtime_interrupted');
     expect(holders.get(runId), `holder of ${runId}`).toBe(killedAgent);
     expect(texts.get(runId)?.startsWith(text), `partial text of ${runId}`).toBe(true);
   }
-  expect(view.settled.size - completed, 'runs that did not complete').toBeLessThanOrEqual(WORKERS);
+  expect(interrupted.length, interrupted.join('; ')).toBeLessThanOrEqual(WORKERS);
 
   // Which tool call failed, and whether it ran at the kill of the runner or in a run that was interrupted.
   const openedAt = new Map<string, number>();
