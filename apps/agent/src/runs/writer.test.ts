@@ -54,6 +54,20 @@ describe('RunWriter', () => {
     expect(ends).toEqual(['RUN_SETTLED']);
   });
 
+  it('stores what is written at the very moment at which the commit before is', async () => {
+    let streamSeq = 0;
+    const { writer } = writerOver({
+      append: async () => {
+        streamSeq += 1;
+        return { outcome: 'committed', streamSeq, duplicate: false };
+      },
+      readLast: async () => null,
+    });
+    expect(await writer.write(events, [])).toBe(1);
+    expect(await writer.write(events, [])).toBe(2);
+    expect(await writer.write(events, [])).toBe(3);
+  });
+
   it('waits for a journal that is away with the same commit', async () => {
     const ids: string[] = [];
     const { writer, ends } = writerOver({
