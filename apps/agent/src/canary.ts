@@ -1,4 +1,4 @@
-import { COMMIT_VERSION, commitId, formatSubject, writerName } from '@rookery/protocol';
+import { COMMIT_VERSION, commitId, commitTime, formatSubject, writerName } from '@rookery/protocol';
 import type { AgentDeps } from './deps.ts';
 
 /** After a failed append: a commit on its own subject each `canaryMs` until one is acknowledged, as a proof of life. */
@@ -20,7 +20,7 @@ export function startCanary(deps: AgentDeps): { stop(): void } {
           v: COMMIT_VERSION,
           id: commitId(subject, id, 0),
           cause: id,
-          at: new Date().toISOString(),
+          at: commitTime(new Date(), last?.commit.at ?? null),
           by: writerName('agent', deps.instance),
           agentId: 'main',
           events: [{ type: 'canary.written', payload: {} }],

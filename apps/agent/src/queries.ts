@@ -150,6 +150,14 @@ export function leftSteers(db: Reader<unknown>, threadId?: string): LeftSteer[] 
     .all(threadId ?? null, threadId ?? null) as LeftSteer[];
 }
 
+/** Words of a steer that was received, or the SHA-256 of long ones; null where there is none with that id. */
+export function steerContent(db: Reader<unknown>, itemId: string): string | null {
+  const row = db.prepare('SELECT content, content_blob FROM items WHERE id = ?').get(itemId) as
+    | { content: string; content_blob: string | null }
+    | undefined;
+  return row === undefined ? null : (row.content_blob ?? row.content);
+}
+
 /** What a run was submitted with. */
 export function runConfigOf(db: Reader<unknown>, runId: string): RunConfig | null {
   const row = db.prepare('SELECT config_json FROM run_configs WHERE run_id = ?').get(runId) as

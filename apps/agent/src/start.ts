@@ -1,8 +1,8 @@
-import { connectBus, openBlobs, openConfig, serveCommands, startLiveness, waitProvisioned } from '@rookery/bus';
+import { connectBus, openBlobs, openConfig, startLiveness, waitProvisioned } from '@rookery/bus';
 import { openJournal } from '@rookery/journal';
 import { conversationProjection } from '@rookery/kernel';
 import { JOURNAL } from '@rookery/protocol';
-import { openReadModel } from '@rookery/read-model';
+import { applyingError, openReadModel } from '@rookery/read-model';
 import {
   agentWorkers,
   logError,
@@ -13,13 +13,9 @@ import {
   storageLowBytes,
   watchStorage,
 } from '@rookery/service';
-import { startCanary } from './canary.ts';
-import { runCommands } from './commands/runs.ts';
-import { threadCommands } from './commands/threads.ts';
-import { startTurn, submitLeftSteer } from './commands/turns.ts';
 import type { AgentDeps } from './deps.ts';
+import { startInstance } from './instance.ts';
 import { openModels } from './models/models.ts';
-import { Scheduler } from './runs/scheduler.ts';
 import { createTools } from './tools.ts';
 
 /** Starts one instance of the agent service: commands, scheduler and loop. */
@@ -40,7 +36,6 @@ export async function start(config: ServiceConfig): Promise<RunningService> {
     signal: config.stopping,
     onWaiting: (error) => logError(log, 'the journal is not there yet', error),
   });
-  const journal = openJournal(bus, { timings });
   const model = await openReadModel<unknown>({
     dir: config.folder,
     file: 'agent.db',
@@ -51,6 +46,8 @@ export async function start(config: ServiceConfig): Promise<RunningService> {
     onState: onReadModelState(log, 'agent.db'),
   });
   await model.level();
+  // Everything is decided on the view; once that has ended, nothing is true of the journal any more.
+  const journal = openJournal(bus, { timings, guard: () => applyingError(model) });
   const settings = await openConfig(bus, {
     onInvalid: (found) => log.error({ code: 'CONFIG_INVALID', ...found }, 'a saved section cannot be read'),
   });
@@ -84,29 +81,11 @@ export async function start(config: ServiceConfig): Promise<RunningService> {
           : logError(log, 'no turn starts until disk space is freed', refusal),
     }),
   };
-  const scheduler = new Scheduler(deps, workers, (steer) => submitLeftSteer(deps, steer));
-  const server = await serveCommands(
-    bus,
-    {
-      service: 'agent',
-      instance,
-      version: config.version,
-      onError: (method, error) => logError(log, `command ${method} failed`, error),
-    },
-    {
-      ...threadCommands(deps),
-      ...runCommands(deps, scheduler),
-      'turn.start': (request) => startTurn(deps, request),
-    },
-  );
-  const canary = startCanary(deps);
-  scheduler.start();
+  const running = await startInstance(deps, workers);
   return {
     async stop() {
-      canary.stop();
+      await running.stop();
       deps.storage.stop();
-      await scheduler.stop();
-      await server.stop();
       deps.models.stop();
       settings.stop();
       await liveness.stop();

@@ -52,9 +52,9 @@ export class Receipts {
   readonly #db: Database;
   readonly #boot: string;
 
-  /** Opens or makes the file. `boot` names this start of the runner. */
-  constructor(path: string, boot: string) {
-    this.#db = openDatabase(path, { synchronous: 'FULL' });
+  /** Opens or makes the file, or takes one that is open. `boot` names this start of the runner. */
+  constructor(source: string | Database, boot: string) {
+    this.#db = typeof source === 'string' ? openDatabase(source, { synchronous: 'FULL' }) : source;
     this.#db.exec(TABLE);
     this.#boot = boot;
   }

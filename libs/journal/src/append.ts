@@ -28,6 +28,8 @@ export interface AppendOptions {
    * messages after the expected one to know their outcome.
    */
   singleWriter: boolean;
+  /** Asked before every attempt: an error of it is thrown and nothing is sent. */
+  guard?: (() => AppError | null) | undefined;
 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -157,7 +159,8 @@ function storedBefore(message: StoredMessage, data: Uint8Array): AppendResult {
 /**
  * Appends one commit to its subject. Conflict and ambiguity are settled alike: by reading what stands after the expected
  * sequence and looking for our own id. Throws JOURNAL_AMBIGUOUS where that stays unknown until the deadline,
- * JOURNAL_UNAVAILABLE where nothing can have been stored, STORAGE_LOW, COMMIT_TOO_LARGE, PERMISSION_VIOLATION.
+ * JOURNAL_UNAVAILABLE where nothing can have been stored, STORAGE_LOW, COMMIT_TOO_LARGE, PERMISSION_VIOLATION, and what
+ * the guard says.
  */
 export async function append(bus: Bus, options: AppendOptions, original: AppendRequest): Promise<AppendResult> {
   const data = encodeCommit(original.commit);
@@ -165,6 +168,8 @@ export async function append(bus: Bus, options: AppendOptions, original: AppendR
   let request = original;
   let mayBeStored = false;
   for (;;) {
+    const stopped = options.guard?.() ?? null;
+    if (stopped !== null) throw mayBeStored ? new AppError('JOURNAL_AMBIGUOUS', { cause: stopped }) : stopped;
     const result = await publish(bus, request, data);
     if (result.kind === 'stored' && !result.duplicate) {
       return { outcome: 'committed', streamSeq: result.seq, duplicate: false };

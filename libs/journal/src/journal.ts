@@ -10,6 +10,8 @@ export interface JournalOptions {
   timings?: Pick<Timings, 'ambiguousDeadlineMs'>;
   /** For writers that own their subjects and may read only their last messages. Default false. */
   singleWriter?: boolean;
+  /** Why nothing may be appended any more, null where it may: a journal that is not the one that decisions are made on. */
+  guard?: () => AppError | null;
 }
 
 export interface JournalPage {
@@ -45,6 +47,7 @@ export function openJournal(bus: Bus, options: JournalOptions = {}): Journal {
     stream,
     deadlineMs: options.timings?.ambiguousDeadlineMs ?? productionTimings.ambiguousDeadlineMs,
     singleWriter: options.singleWriter ?? false,
+    guard: options.guard,
   };
   let failedSince: number | null = null;
 

@@ -5,7 +5,7 @@ import { AppError, errorFromBody, JOURNAL, productionTimings } from '@rookery/pr
 import { isCorruption } from './database.ts';
 import { acquireLock } from './lock.ts';
 import type { RebuildReason } from './prepare-file.ts';
-import { type ProjectorThread, startProjector } from './projector-thread.ts';
+import { type ProjectorThread, startProjector, type ThreadEvents } from './projector-thread.ts';
 import type { ReadModel, ReadModelOptions, ReadModelState } from './read-model.ts';
 import { ReadConnection, type Reader } from './reader.ts';
 import { Waiters } from './waiters.ts';
@@ -36,8 +36,16 @@ const endState = (error: AppError): ReadModelState => {
   return { state: error.code === 'READMODEL_TOO_OLD' ? 'too-old' : 'failed', error };
 };
 
-class ThreadedReadModel<DB> implements ReadModel<DB> {
+/** Where a read model has its projector and its rows. */
+export interface ThreadPorts {
+  startProjector(data: ProjectorData, events: ThreadEvents): ProjectorThread;
+  openReader<DB>(): ReadConnection<DB>;
+}
+
+/** A read model whose projector runs elsewhere and sends what it has applied. */
+export class ThreadedReadModel<DB> implements ReadModel<DB> {
   readonly #options: ReadModelOptions;
+  readonly #ports: ThreadPorts;
   readonly #path: string;
   readonly #release: () => void;
   readonly #waiters = new Waiters();
@@ -56,8 +64,17 @@ class ThreadedReadModel<DB> implements ReadModel<DB> {
   #question = 0;
   #stopped = false;
 
-  constructor(options: ReadModelOptions, path: string, release: () => void) {
+  constructor(
+    options: ReadModelOptions,
+    path: string,
+    release: () => void,
+    ports: ThreadPorts = {
+      startProjector: (data, events) => startProjector(options.workerEntry ?? SOURCE_ENTRY, data, events),
+      openReader: () => new ReadConnection(path),
+    },
+  ) {
     this.#options = options;
+    this.#ports = ports;
     this.#path = path;
     this.#release = release;
   }
@@ -80,13 +97,13 @@ class ThreadedReadModel<DB> implements ReadModel<DB> {
     };
     await new Promise<void>((resolve, reject) => {
       this.#opened = { resolve, reject };
-      this.#thread = startProjector(this.#options.workerEntry ?? SOURCE_ENTRY, data, {
+      this.#thread = this.#ports.startProjector(data, {
         onMessage: (message) => this.#take(message),
         onCrash: (error) => this.#end(error),
       });
     });
     this.#opened = null;
-    this.#reader = new ReadConnection<DB>(this.#path);
+    this.#reader = this.#ports.openReader<DB>();
   }
 
   read<T>(fn: (reader: Reader<DB>) => T): T {

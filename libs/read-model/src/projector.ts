@@ -30,10 +30,22 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 type Post = (message: FromWorker, transfer?: ArrayBuffer[]) => void;
 
+/** Where a projector finds its file and its stream. */
+export interface ProjectorPorts {
+  prepare(): PreparedFile;
+  connect(): Promise<Bus>;
+}
+
+const portsOf = (data: ProjectorData, projection: Projection): ProjectorPorts => ({
+  prepare: () => prepareFile(data.path, projection, data),
+  connect: () => connectBus({ ...data.connection, publishTimeoutMs: data.timings.publishTimeoutMs }),
+});
+
 /** Follows a stream and keeps one read model up to it. The only writer of its file. */
 export class Projector {
   readonly #data: ProjectorData;
   readonly #post: Post;
+  readonly #ports: ProjectorPorts;
   readonly #file: PreparedFile;
   readonly #applier: Applier;
   #deliveredSeq: number | null;
@@ -48,11 +60,12 @@ export class Projector {
   #journal: Journal | null = null;
   #tail: Tail | null = null;
 
-  constructor(data: ProjectorData, projection: Projection, post: Post) {
+  constructor(data: ProjectorData, projection: Projection, post: Post, ports = portsOf(data, projection)) {
     this.#data = data;
     this.#post = post;
+    this.#ports = ports;
     this.#deliveredSeq = data.deliveredSeq;
-    this.#file = prepareFile(data.path, projection, data);
+    this.#file = ports.prepare();
     this.#applier = new Applier(this.#file.db, projection, data.handOut);
     post({
       type: 'opened',
@@ -64,8 +77,8 @@ export class Projector {
 
   /** Connects, which waits for the server, and follows the stream from the checkpoint. */
   async start(): Promise<void> {
-    const { connection, stream, timings, restMs } = this.#data;
-    const bus = await connectBus({ ...connection, publishTimeoutMs: timings.publishTimeoutMs });
+    const { stream, restMs } = this.#data;
+    const bus = await this.#ports.connect();
     if (this.#stopped) return await bus.close();
     this.#bus = bus;
     bus.onReconnect(() => {
@@ -178,14 +191,30 @@ export class Projector {
       this.#applier.adopt(facts.created, await journalId());
       return;
     }
+    const isErased = (seq: number) => this.#applier.isErased(seq, seq);
     const commitIdAt = async (seq: number) => {
-      const message = await getAt(bus, journal.stream, seq);
+      const message = await this.#whole(
+        () => getAt(bus, journal.stream, seq),
+        (found) => found !== null || seq > facts.lastSeq || isErased(seq),
+      );
       const decoded = message === null ? null : decodeCommit(message);
       return decoded?.ok ? decoded.stored.commit.id : null;
     };
-    const isErased = (seq: number) => this.#applier.isErased(seq, seq);
     const error = await checkIdentity(checkpoint, { ...facts, journalId, commitIdAt, isErased });
     if (error !== null) throw error;
+  }
+
+  /**
+   * Reads of a stream may be answered by a copy that lags: what is missing counts as gone only after a while. Gives the
+   * last reading.
+   */
+  async #whole<T>(read: () => Promise<T>, isComplete: (found: T) => boolean): Promise<T> {
+    const deadline = performance.now() + this.#data.timings.publishTimeoutMs;
+    for (;;) {
+      const found = await read();
+      if (isComplete(found) || this.#stopped || performance.now() > deadline) return found;
+      await pause(RETRY_MS);
+    }
   }
 
   async #apply(bus: Bus, batch: TailMessage[]): Promise<void> {
@@ -235,7 +264,10 @@ export class Projector {
   /** Messages that the tail passed over: read by sequence they are there, or the stream has lost them. */
   async #missing(bus: Bus, { after, found }: { after: number; found: number }): Promise<TailMessage[]> {
     const query = { fromSeq: after + 1, max: Math.min(found - after - 1, 1000) };
-    const { messages } = await this.#patiently(() => getBatch(bus, this.#data.stream, query));
+    const { messages } = await this.#whole(
+      () => this.#patiently(() => getBatch(bus, this.#data.stream, query)),
+      (read) => read.messages.length > 0 || this.#applier.isErased(after + 1, found - 1),
+    );
     const first = messages[0]?.streamSeq ?? found;
     if (first !== after + 1 && !this.#applier.isErased(after + 1, first - 1)) throw holeError(after, first);
     return messages;

@@ -42,8 +42,9 @@ export class ReadConnection<DB> implements Reader<DB> {
   readonly #statements = new Map<string, Statement>();
   #depth = 0;
 
-  constructor(path: string) {
-    this.#db = openDatabase(path, { synchronous: 'NORMAL', readonly: true });
+  /** On a file, or on a connection that somebody else has open and closes. */
+  constructor(source: string | Database) {
+    this.#db = typeof source === 'string' ? openDatabase(source, { synchronous: 'NORMAL', readonly: true }) : source;
     this.query = new Kysely<DB>({
       dialect: {
         createAdapter: () => new SqliteAdapter(),

@@ -8,10 +8,13 @@ import {
   limits,
   rpcParams,
   seqOf,
+  sha256Hex,
+  steerItemIdOf,
+  toAppError,
 } from '@rookery/protocol';
 import { level } from '../append-decided.ts';
 import type { AgentDeps } from '../deps.ts';
-import { type RunRow, runById } from '../queries.ts';
+import { type RunRow, runById, steerContent } from '../queries.ts';
 import { settleForAnother } from '../runs/orphans.ts';
 import type { Scheduler } from '../runs/scheduler.ts';
 import { checkParams } from './params.ts';
@@ -39,6 +42,19 @@ async function findRun(deps: AgentDeps, world: string, runId: string): Promise<R
   return run;
 }
 
+/** True once the run is settled or taken from us; false after a while. */
+async function isDone(held: { done: Promise<void> }, withinMs: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), withinMs);
+  });
+  try {
+    return await Promise.race([held.done.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** Asks the instance that holds a run; RUN_HOLDER_SILENT where it does not answer in time. */
 async function askHolder(deps: AgentDeps, holder: string, request: CommandRequest): Promise<Answer> {
   const { holderSilentMs } = deps.timings;
@@ -58,14 +74,23 @@ async function cancel(deps: AgentDeps, scheduler: Scheduler, request: CommandReq
   const { runId } = checkParams(rpcParams['run.cancel'], request.params);
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     const held = scheduler.holder(runId);
-    if (held !== null && !held.isSettled && held.lastSeq > 0) {
-      held.cancel(request.commandId).catch(() => undefined);
-      return { result: { accepted: true, runId, status: 'running' } };
+    if (held !== null && held.lastSeq > 0) {
+      if (!held.isSettled) {
+        held.cancel(request.commandId).catch(() => undefined);
+        return { result: { accepted: true, runId, status: 'running' } };
+      }
+      // Its end is decided and on its way to the journal: nothing may take its place.
+      if (!(await isDone(held, deps.timings.holderSilentMs))) throw new AppError('RUN_HOLDER_SILENT');
     }
     const run = await findRun(deps, request.world, runId);
     if (!isOpen(run)) return { result: { accepted: false, runId, status: run.status } };
     if (run.status === 'running' && run.holder !== null && run.holder !== deps.instance) {
       return await askHolder(deps, run.holder, request);
+    }
+    // The claim is stored and its answer has not come yet: in a moment the holder knows that the run is its own.
+    if (held !== null && run.status === 'running') {
+      await pause(CLAIM_LOOK_MS);
+      continue;
     }
     const { settled } = await settleForAnother(
       deps,
@@ -91,17 +116,35 @@ async function steer(deps: AgentDeps, scheduler: Scheduler, request: CommandRequ
   if (params.expectedRunId !== runId) throw new AppError('INVALID_PARAMS', { details: { path: 'expectedRunId' } });
   const refusal = contentRefusal(content);
   if (refusal !== null) throw new AppError(refusal.refused, { details: refusal.details ?? {} });
+  const received = { accepted: true, runId, clientRequestId, status: 'received' };
+  // The end of the run may have come between the steer and its answer: then the answer is still what it was.
+  const wasStored = (): boolean => {
+    const stored = deps.model.read((db) => steerContent(db, steerItemIdOf(deps.homeId, runId, clientRequestId)));
+    if (stored !== null && stored !== content && stored !== sha256Hex(content))
+      throw new AppError('IDEMPOTENCY_CONFLICT');
+    return stored !== null;
+  };
   const deadline = performance.now() + deps.timings.holderSilentMs;
   for (;;) {
     const held = scheduler.holder(runId);
     if (held !== null && held.lastSeq > 0) {
       const known = held.knownSteer(clientRequestId);
       if (known !== null && known !== canonicalSha256(content)) throw new AppError('IDEMPOTENCY_CONFLICT');
-      const streamSeq = await held.steer(clientRequestId, content, request.commandId);
-      return { result: { accepted: true, runId, clientRequestId, status: 'received' }, seq: lastSeqOf(streamSeq) };
+      try {
+        const streamSeq = await held.steer(clientRequestId, content, request.commandId);
+        return { result: received, seq: lastSeqOf(streamSeq) };
+      } catch (error) {
+        if (toAppError(error).code !== 'RUN_SETTLED') throw error;
+        await level(deps);
+        if (wasStored()) return { result: received };
+        throw error;
+      }
     }
     const run = await findRun(deps, request.world, runId);
-    if (!isOpen(run)) throw new AppError('RUN_SETTLED');
+    if (!isOpen(run)) {
+      if (wasStored()) return { result: received };
+      throw new AppError('RUN_SETTLED');
+    }
     if (run.status === 'running' && run.holder !== null && run.holder !== deps.instance) {
       return await askHolder(deps, run.holder, request);
     }

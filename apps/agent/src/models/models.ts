@@ -12,7 +12,7 @@ import {
   type ProviderConfig,
   toAppError,
 } from '@rookery/protocol';
-import type { ProviderEndpoint } from '@rookery/provider';
+import type { ProviderEndpoint, ProviderEvent, ProviderRequest, streamChat } from '@rookery/provider';
 import { Redactor } from '@rookery/secrets';
 import { logError, type ServiceConfig } from '@rookery/service';
 import { openProviderSecrets } from './provider-secrets.ts';
@@ -31,10 +31,14 @@ export interface Models {
   choose(providerId: string, modelId: string): Promise<ChosenModel>;
   /** Where and how to reach a provider now. */
   endpoint(providerId: string, modelId: string): Promise<{ endpoint: ProviderEndpoint; reasoningEffort?: string }>;
+  /** Asks a provider once and tells what it says; throws ProviderError. */
+  stream(request: ProviderRequest, options: StreamOptions): AsyncIterable<ProviderEvent>;
   /** Knows every secret that this process has seen. */
   readonly redactor: Redactor;
   stop(): void;
 }
+
+type StreamOptions = Parameters<typeof streamChat>[1];
 
 /** Files of the home that hold a secret of its own. */
 const OWN_SECRETS = ['token', 'master.key'];
@@ -100,6 +104,11 @@ export async function openModels(bus: Bus, settings: ConfigView, config: Service
 
   return {
     redactor,
+    async *stream(request, options) {
+      // Loaded with the first call: an agent at rest needs no HTTP client.
+      const provider = await import('@rookery/provider');
+      yield* provider.streamChat(request, options);
+    },
     stop() {
       files.close();
       secrets.stop();

@@ -51,6 +51,7 @@ test('what is written by one who was just told that all is stored is stored too'
   const writer = new RunWriter(
     deps,
     run,
+    1,
     () => undefined,
     () => undefined,
   );
@@ -61,7 +62,7 @@ test('what is written by one who was just told that all is stored is stored too'
 test('a repeated steer is acknowledged when the first one is stored, and not before', async () => {
   let isHeld = false;
   const { deps, stored, release } = parts(() => isHeld);
-  const holder = new RunHolder(deps, run);
+  const holder = new RunHolder(deps, run, 1);
   expect(await holder.claim()).toBe(true);
   isHeld = true;
   const first = holder.steer('s1', 'more', 'command-1');
@@ -78,7 +79,7 @@ test('a repeated steer is acknowledged when the first one is stored, and not bef
 test('the commit of a steer and of a cancel names its command, that of the own work the run', async () => {
   let isHeld = false;
   const { deps, stored, release } = parts(() => isHeld);
-  const holder = new RunHolder(deps, run);
+  const holder = new RunHolder(deps, run, 1);
   await holder.claim();
   isHeld = true;
   const steers = [holder.steer('s1', 'one', 'command-1'), holder.steer('s2', 'two', 'command-2')];

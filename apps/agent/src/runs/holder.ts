@@ -48,7 +48,8 @@ export class RunHolder {
   /** Resolves once the run is settled by us or taken from us. */
   readonly done: Promise<void>;
 
-  constructor(deps: AgentDeps, run: RunRow) {
+  /** `attempt` is another number for each holder that this instance makes. */
+  constructor(deps: AgentDeps, run: RunRow, attempt: number) {
     this.#deps = deps;
     this.run = run;
     this.done = new Promise((resolve) => {
@@ -57,6 +58,7 @@ export class RunHolder {
     this.#writer = new RunWriter(
       deps,
       run,
+      attempt,
       (effect) => this.#perform(effect),
       (error) => this.#ended(error),
     );

@@ -53,8 +53,6 @@ export async function callModel(call: ModelCall): Promise<void> {
       () => models.endpoint(config.providerId, config.modelId),
       { signal, onWait: call.onWait },
     );
-    // Loaded with the first call: an agent at rest needs no HTTP client.
-    const { streamChat } = await import('@rookery/provider');
     const request = {
       ...endpoint,
       model: config.modelId,
@@ -72,7 +70,7 @@ export async function callModel(call: ModelCall): Promise<void> {
       retry: { baseMs: timings.providerRetryBaseMs, capMs: timings.providerRetryCapMs },
     };
     let usage: Extract<LoopInput, { type: 'model_finished' }>['usage'] = null;
-    for await (const event of streamChat(request, options)) {
+    for await (const event of models.stream(request, options)) {
       if (signal.aborted) return;
       if (event.type === 'text.delta') say(text.push(event.text));
       else if (event.type === 'reasoning.delta') input({ type: 'reasoning', text: event.text });

@@ -28,6 +28,7 @@ export class Scheduler {
   /** Runs whose claim is under way or was decided here: not tried again by the next sweep. */
   readonly #tried = new Set<string>();
   readonly #stopped = new AbortController();
+  #attempts = 0;
   #stopping = false;
   #pulling: Promise<void> | null = null;
   #sweeping: Promise<void> | null = null;
@@ -147,7 +148,8 @@ export class Scheduler {
     )
       return;
     this.#tried.add(run.runId);
-    const holder = new RunHolder(this.#deps, run);
+    this.#attempts += 1;
+    const holder = new RunHolder(this.#deps, run, this.#attempts);
     this.#holders.set(run.runId, holder);
     void this.#work(holder).finally(() => {
       this.#holders.delete(run.runId);

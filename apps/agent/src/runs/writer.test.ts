@@ -24,6 +24,7 @@ function writerOver(journal: Pick<AgentDeps['journal'], 'append' | 'readLast'>):
   const writer = new RunWriter(
     deps,
     run,
+    1,
     () => ends.push('effect'),
     (error) => ends.push(error.code),
   );

@@ -40,6 +40,7 @@ export class RunWriter {
   readonly #deps: AgentDeps;
   readonly #run: RunRow;
   readonly #subject: string;
+  readonly #commandId: string;
   readonly #perform: (effect: LoopEffect) => void;
   readonly #onEnd: (error: AppError) => void;
   #queue: Entry[] = [];
@@ -49,9 +50,20 @@ export class RunWriter {
   #working: Promise<void> | null = null;
   #closed = false;
 
-  constructor(deps: AgentDeps, run: RunRow, perform: (effect: LoopEffect) => void, onEnd: (error: AppError) => void) {
+  /**
+   * `attempt` tells this try to work on the run from every other of the same instance: a commit of an earlier one must
+   * not be taken for a retry of this one's.
+   */
+  constructor(
+    deps: AgentDeps,
+    run: RunRow,
+    attempt: number,
+    perform: (effect: LoopEffect) => void,
+    onEnd: (error: AppError) => void,
+  ) {
     this.#deps = deps;
     this.#run = run;
+    this.#commandId = `run-${deps.instance}-${attempt}`;
     this.#subject = formatSubject({ kind: 'run', world: run.world, threadId: run.threadId, runId: run.runId });
     this.#perform = perform;
     this.#onEnd = onEnd;
@@ -139,12 +151,11 @@ export class RunWriter {
 
   /** Null once the events are stored; RUN_SETTLED where the subject went on without us. */
   async #store(events: Draft[], cause: string | null): Promise<AppError | null> {
-    const commandId = `run-${this.#deps.instance}`;
     const redactor = this.#deps.models.redactor;
     const commit: Commit = {
       v: COMMIT_VERSION,
-      id: commitId(this.#subject, commandId, this.#commits),
-      cause: (cause ?? commandId).slice(0, limits.identifierChars),
+      id: commitId(this.#subject, this.#commandId, this.#commits),
+      cause: (cause ?? this.#commandId).slice(0, limits.identifierChars),
       at: this.now(),
       by: writerName('agent', this.#deps.instance),
       agentId: this.#run.agentId,
@@ -172,11 +183,11 @@ export class RunWriter {
         this.#commits += 1;
         return null;
       } catch (error) {
-        // What is wrong with the commit itself stays wrong; everything else is a journal that is away, and is waited for.
+        // What is wrong with the commit or the journal itself stays wrong; everything else is a journal that is away, and is waited for.
         const own =
           error instanceof AppError &&
           error.cause === undefined &&
-          ['INTERNAL', 'COMMIT_TOO_LARGE'].includes(error.code);
+          ['INTERNAL', 'COMMIT_TOO_LARGE', 'JOURNAL_REGRESSED', 'READMODEL_TOO_OLD'].includes(error.code);
         if (own) throw error;
         const { code } = toAppError(error);
         this.#deps.log.warn({ code, runId: this.#run.runId }, 'journal is away, the run waits');
