@@ -30,12 +30,18 @@ export async function keepSeed(run: Simulate, failed: SimulationReport, fault?: 
 /** Gives way to what else the process has to do: a simulation leaves it no time by itself. */
 const breathe = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Plays seeds until one of them breaks a promise; that report, or null where none does. */
-export async function firstFailure(run: Simulate, from: number, count: number): Promise<SimulationReport | null> {
+/** Plays seeds until one of them breaks a promise (the one that is named); that report, or null where none does. */
+export async function firstFailure(
+  run: Simulate,
+  from: number,
+  count: number,
+  rule?: string,
+): Promise<SimulationReport | null> {
   for (let seed = from; seed < from + count; seed += 1) {
     const report = await run(seed);
     await breathe();
-    if (report.violations.length > 0) return report;
+    const broken = report.violations.filter((violation) => rule === undefined || violation.rule === rule);
+    if (broken.length > 0) return report;
   }
   return null;
 }

@@ -6,14 +6,11 @@ import { sourceFaults } from './source-faults.ts';
 const SEEDS = 500;
 
 it.each(sourceFaults)(
-  'finds $name: $breaks',
-  async ({ name, changes }) => {
+  'the rule $by finds $name: $breaks',
+  async ({ name, changes, by }) => {
     const run = await loadSimulation(name, changes);
-    const failed = await firstFailure(run, 1, SEEDS);
-    expect(failed, `${name} is not found within ${SEEDS} seeds`).not.toBeNull();
-    process.stdout.write(
-      `${name}: seed ${failed?.seed}, ${[...new Set(failed?.violations.map(({ rule }) => rule))].join(', ')}\n`,
-    );
+    const failed = await firstFailure(run, 1, SEEDS, by);
+    expect(failed, `${name} is not found by ${by} within ${SEEDS} seeds`).not.toBeNull();
   },
   600_000,
 );

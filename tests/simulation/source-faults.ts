@@ -3,6 +3,8 @@ import type { SourceChange } from './bundle.ts';
 /** A deliberate fault in the sources, and what is to find it. */
 export interface SourceFault {
   name: string;
+  /** The rule of the checks that must find it. */
+  by: string;
   /** What it breaks, for a person. */
   breaks: string;
   changes: SourceChange[];
@@ -19,6 +21,7 @@ const queries = 'apps/agent/src/queries.ts';
 export const sourceFaults: readonly SourceFault[] = [
   {
     name: 'no-fence',
+    by: 'fence',
     breaks: 'a holder that lost its run reloads the head of its subject and goes on',
     changes: [
       {
@@ -30,6 +33,7 @@ export const sourceFaults: readonly SourceFault[] = [
   },
   {
     name: 'retry-without-look',
+    by: 'settled-once',
     breaks: 'a wrong sequence is taken as a reason to append at the head',
     changes: [
       {
@@ -42,11 +46,13 @@ export const sourceFaults: readonly SourceFault[] = [
   },
   {
     name: 'own-retry-is-a-conflict',
+    by: 'settled-once',
     breaks: 'a commit of ours that was stored without an acknowledgement is taken for another writer',
     changes: [{ file: append, find: "if (mine !== undefined) return { kind: 'mine', message: mine };", replace: '' }],
   },
   {
     name: 'duplicate-believed',
+    by: 'acknowledged-stored',
     breaks: 'a duplicate counts whatever message it names',
     changes: [
       {
@@ -58,6 +64,7 @@ export const sourceFaults: readonly SourceFault[] = [
   },
   {
     name: 'settle-twice',
+    by: 'settled-once',
     breaks: 'an orphan is settled again though it has ended',
     changes: [
       {
@@ -70,6 +77,7 @@ export const sourceFaults: readonly SourceFault[] = [
   },
   {
     name: 'steer-dropped',
+    by: 'steer-once',
     breaks: 'steers that no model call has seen are closed and not left to a turn',
     changes: [
       {
@@ -81,6 +89,7 @@ export const sourceFaults: readonly SourceFault[] = [
   },
   {
     name: 'effects-before-intent',
+    by: 'intent-first',
     breaks: 'models and tools are asked before the commit that says so is stored',
     changes: [
       {
@@ -93,6 +102,7 @@ export const sourceFaults: readonly SourceFault[] = [
   },
   {
     name: 'turns-overlap',
+    by: 'one-run-a-thread',
     breaks: 'a run is claimed while an earlier turn of its thread is open',
     changes: [
       {
@@ -104,6 +114,7 @@ export const sourceFaults: readonly SourceFault[] = [
   },
   {
     name: 'archived-takes-turns',
+    by: 'archive',
     breaks: 'an archived thread accepts a turn',
     changes: [
       {
@@ -115,6 +126,7 @@ export const sourceFaults: readonly SourceFault[] = [
   },
   {
     name: 'archive-while-busy',
+    by: 'archive',
     breaks: 'a thread is archived while a turn is open',
     changes: [
       {
@@ -126,6 +138,7 @@ export const sourceFaults: readonly SourceFault[] = [
   },
   {
     name: 'cancel-ignored',
+    by: 'cancel',
     breaks: 'a cancellation that was accepted changes nothing',
     changes: [
       {
@@ -137,6 +150,7 @@ export const sourceFaults: readonly SourceFault[] = [
   },
   {
     name: 'text-lost',
+    by: 'deltas',
     breaks: 'of deltas that wait together only the last is written',
     changes: [
       {
@@ -148,6 +162,7 @@ export const sourceFaults: readonly SourceFault[] = [
   },
   {
     name: 'tool-runs-again',
+    by: 'effect-once',
     breaks: 'a call with a receipt is run again',
     changes: [
       {
@@ -159,6 +174,7 @@ export const sourceFaults: readonly SourceFault[] = [
   },
   {
     name: 'follow-up-of-each',
+    by: 'follow-up',
     breaks: 'each instance makes a turn of its own of a left steer',
     changes: [
       {
@@ -170,6 +186,7 @@ export const sourceFaults: readonly SourceFault[] = [
   },
   {
     name: 'living-holder-settled',
+    by: 'interrupted',
     breaks: 'every other instance counts as dead',
     changes: [
       {
@@ -181,6 +198,7 @@ export const sourceFaults: readonly SourceFault[] = [
   },
   {
     name: 'batch-loses-a-row',
+    by: 'digest',
     breaks: 'a transaction of several commits leaves its last row out',
     changes: [
       {
@@ -193,6 +211,7 @@ export const sourceFaults: readonly SourceFault[] = [
   },
   {
     name: 'regression-unseen',
+    by: 'regressed',
     breaks: 'a journal that came back shorter is followed as if it were the same',
     changes: [
       {
@@ -205,11 +224,13 @@ export const sourceFaults: readonly SourceFault[] = [
   // What the simulator found in the sources as they were; each puts the fault back.
   {
     name: 'claims-share-an-id',
+    by: 'closed',
     breaks: 'an instance whose view lags takes the claim of its own ended run for a retry, and runs it again',
     changes: [{ file: 'apps/agent/src/runs/scheduler.ts', find: 'this.#attempts += 1;', replace: '' }],
   },
   {
     name: 'id-without-parameters',
+    by: 'acknowledged-stored',
     breaks: 'two requests of one name and other words at once are both told that they were accepted',
     changes: [
       {
@@ -217,10 +238,13 @@ export const sourceFaults: readonly SourceFault[] = [
         find: 'accepted === undefined ? commandId',
         replace: 'accepted !== null ? commandId',
       },
+      // What is stored under the own id is looked at as well: either guard alone is enough.
+      { file: append, find: 'return { ...result, other: decoded.stored.commit };', replace: 'return result;' },
     ],
   },
   {
     name: 'cancel-over-own-head',
+    by: 'fence',
     breaks: 'a second cancel takes the place of an end that is on its way to the journal',
     changes: [
       {
@@ -232,6 +256,7 @@ export const sourceFaults: readonly SourceFault[] = [
   },
   {
     name: 'steer-told-too-early',
+    by: 'acknowledged-stored',
     breaks: 'the repetition of a steer is acknowledged before it is stored',
     changes: [
       {
@@ -243,6 +268,7 @@ export const sourceFaults: readonly SourceFault[] = [
   },
   {
     name: 'steer-refused-after-the-end',
+    by: 'steer-refused',
     breaks: 'a steer that was stored is refused when it is repeated after the end of its run',
     changes: [
       {
@@ -254,6 +280,7 @@ export const sourceFaults: readonly SourceFault[] = [
   },
   {
     name: 'lagging-copy-is-a-loss',
+    by: 'comes-to-rest',
     breaks: 'a read that a lagging copy answers stops a read model for good',
     changes: [
       {
@@ -265,11 +292,13 @@ export const sourceFaults: readonly SourceFault[] = [
   },
   {
     name: 'appends-after-a-regression',
+    by: 'regressed',
     breaks: 'what was decided before a journal came back shorter is appended to it all the same',
     changes: [{ file: append, find: 'const stopped = options.guard?.() ?? null;', replace: 'const stopped = null;' }],
   },
   {
     name: 'canary-runs-back',
+    by: 'time',
     breaks: 'the proof of life is written with a time before the one before',
     changes: [
       {

@@ -74,22 +74,25 @@ async function cancel(deps: AgentDeps, scheduler: Scheduler, request: CommandReq
   const { runId } = checkParams(rpcParams['run.cancel'], request.params);
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     const held = scheduler.holder(runId);
-    if (held !== null && held.lastSeq > 0) {
-      if (!held.isSettled) {
-        held.cancel(request.commandId).catch(() => undefined);
-        return { result: { accepted: true, runId, status: 'running' } };
-      }
+    if (held?.isSettled) {
       // Its end is decided and on its way to the journal: nothing may take its place.
       if (!(await isDone(held, deps.timings.holderSilentMs))) throw new AppError('RUN_HOLDER_SILENT');
+    } else if (held !== null && held.lastSeq > 0) {
+      held.cancel(request.commandId).catch(() => undefined);
+      return { result: { accepted: true, runId, status: 'running' } };
     }
     const run = await findRun(deps, request.world, runId);
     if (!isOpen(run)) return { result: { accepted: false, runId, status: run.status } };
     if (run.status === 'running' && run.holder !== null && run.holder !== deps.instance) {
       return await askHolder(deps, run.holder, request);
     }
-    // The claim is stored and its answer has not come yet: in a moment the holder knows that the run is its own.
-    if (held !== null && run.status === 'running') {
-      await pause(CLAIM_LOOK_MS);
+    // Looked for again: while the view was waited for, this instance may have begun with the run.
+    const claimed = scheduler.holder(runId);
+    if (claimed !== null && !claimed.isSettled && run.holder === deps.instance) {
+      // Our claim stands and its acknowledgement is on the way: the end follows it instead of taking its place.
+      const stored = await claimed.cancel(request.commandId).catch(() => null);
+      if (stored !== null) return { result: { accepted: true, runId, status: 'running' } };
+      await level(deps);
       continue;
     }
     const { settled } = await settleForAnother(
