@@ -39,6 +39,12 @@ export function isSupportedServer({ major, minor }: { major: number; minor: numb
   return major > NATS_MINIMUM.major || (major === NATS_MINIMUM.major && minor >= NATS_MINIMUM.minor);
 }
 
+/**
+ * Longest time for one attempt to connect, milliseconds. A server that closes a connection in mid-handshake (it gives a client
+ * two seconds) is noticed by this limit only, and the client's own one of 20 s is longer than a lease lives.
+ */
+const CONNECT_MS = 3000;
+
 function checkServer(version: string | undefined): void {
   const [major = 0, minor = 0] = (version ?? '').split('.').map((part) => Number.parseInt(part, 10));
   if (isSupportedServer({ major, minor })) return;
@@ -56,6 +62,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
     inboxPrefix: inboxPrefix(options.user),
     maxReconnectAttempts: -1,
     waitOnFirstConnect: true,
+    timeout: CONNECT_MS,
     reconnectTimeWait: 200,
     reconnectJitter: 100,
     pingInterval: 10_000,
