@@ -81,7 +81,8 @@ export async function appendDecided<DB, R>(
       const { streamSeq, duplicate, other } = appended;
       if (other === undefined) return next.stored(streamSeq, whole, duplicate);
       earlier = { id: other.id, streamSeq, commit: other };
-      await model.waitFor(streamSeq, conflictWaitMs);
+      // It is stored, so there is nothing to lose by patience: only the view can tell what the answer is.
+      await model.waitFor(streamSeq, conflictWaitMs * (attempts - tried));
       tried += 1;
       continue;
     }

@@ -1,8 +1,13 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { bookkeepingTables } from './bookkeeping.ts';
 import type { Database } from './database.ts';
 
 type Value = string | bigint | number | null | Uint8Array;
+
+/** What stands for the digest of a table that cannot be read. */
+export const UNREADABLE = 'unreadable';
+/** Rows of a table that are read without a pause. */
+const ROWS_AT_ONCE = 500;
 
 const encode = (value: Value): string => {
   if (value === null) return 'n';
@@ -13,7 +18,8 @@ const encode = (value: Value): string => {
 
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
-function digestTable(db: Database, table: string): string {
+/** The hash of a table before its rows, and its rows in key order. */
+function openTable(db: Database, table: string): { hash: Hash; rows: IterableIterator<Value[]> } {
   const columns = db
     .prepare<[string], { name: string; pk: number }>('SELECT name, pk FROM pragma_table_info(?) ORDER BY name')
     .all(table);
@@ -23,9 +29,27 @@ function digestTable(db: Database, table: string): string {
   const rows = db
     .prepare<[], Value[]>(`SELECT ${names} FROM ${quoted(table)} ORDER BY ${order}`)
     .raw()
-    .safeIntegers();
-  const hash = createHash('sha256').update(`${columns.map((column) => column.name).join(',')}\n`);
-  for (const row of rows.iterate()) hash.update(`${row.map(encode).join(',')}\n`);
+    .safeIntegers()
+    .iterate();
+  return { hash: createHash('sha256').update(`${columns.map((column) => column.name).join(',')}\n`), rows };
+}
+
+const encodeRow = (row: Value[]): string => `${row.map(encode).join(',')}\n`;
+
+function tablesOf(db: Database): string[] {
+  return db
+    .prepare<[], { name: string }>(
+      `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+       AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name`,
+    )
+    .all()
+    .map((row) => row.name)
+    .filter((name) => !bookkeepingTables.includes(name));
+}
+
+function digestTable(db: Database, table: string): string {
+  const { hash, rows } = openTable(db, table);
+  for (const row of rows) hash.update(encodeRow(row));
   return hash.digest('hex');
 }
 
@@ -34,13 +58,41 @@ function digestTable(db: Database, table: string): string {
  * journal, however their commits were batched; what says how far a file is stays out.
  */
 export function digest(db: Database): Record<string, string> {
-  const tables = db
-    .prepare<[], { name: string }>(
-      `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
-       AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name`,
-    )
-    .all()
-    .map((row) => row.name)
-    .filter((name) => !bookkeepingTables.includes(name));
-  return db.transaction(() => Object.fromEntries(tables.map((table) => [table, digestTable(db, table)])))();
+  return db.transaction(() => Object.fromEntries(tablesOf(db).map((table) => [table, digestTable(db, table)])))();
+}
+
+export interface Digested {
+  /** By table. */
+  digests: Record<string, string>;
+  rows: number;
+}
+
+/**
+ * The same of a connection that stands in a read transaction of its own, with pauses in which the thread does its other
+ * work, and with the number of rows. A table that cannot be read is UNREADABLE. Null where `isOver` says so meanwhile.
+ */
+export async function digestWithPauses(db: Database, isOver: () => boolean): Promise<Digested | null> {
+  const digests: Record<string, string> = {};
+  let count = 0;
+  let tables: string[] = [];
+  try {
+    tables = tablesOf(db);
+  } catch {
+    // Not even its list of tables can be read: every one of them differs.
+  }
+  for (const table of tables) {
+    try {
+      const { hash, rows } = openTable(db, table);
+      for (const row of rows) {
+        hash.update(encodeRow(row));
+        count += 1;
+        if (count % ROWS_AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve));
+        if (isOver()) return null;
+      }
+      digests[table] = hash.digest('hex');
+    } catch {
+      digests[table] = UNREADABLE;
+    }
+  }
+  return { digests, rows: count };
 }

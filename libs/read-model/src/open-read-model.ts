@@ -3,13 +3,20 @@ import { join } from 'node:path';
 import { decodeTrusted } from '@rookery/journal';
 import { AppError, errorFromBody, JOURNAL, productionTimings } from '@rookery/protocol';
 import { isCorruption } from './database.ts';
+import { currentFile, nextFile, removeLeftovers } from './generations.ts';
 import { acquireLock } from './lock.ts';
 import type { RebuildReason } from './prepare-file.ts';
 import { type ProjectorThread, startProjector, type ThreadEvents } from './projector-thread.ts';
-import type { ReadModel, ReadModelOptions, ReadModelState } from './read-model.ts';
+import type { ReadModel, ReadModelOptions, ReadModelState, RebuildProgress } from './read-model.ts';
 import { ReadConnection, type Reader } from './reader.ts';
 import { Waiters } from './waiters.ts';
-import { type Counts, type FromWorker, type ProjectorData, unpackCommits } from './worker-messages.ts';
+import {
+  type Counts,
+  type FromWorker,
+  type ProjectorData,
+  type RebuildResult,
+  unpackCommits,
+} from './worker-messages.ts';
 
 const SOURCE_ENTRY = new URL('./projector-worker.ts', import.meta.url);
 
@@ -19,9 +26,10 @@ const SOURCE_ENTRY = new URL('./projector-worker.ts', import.meta.url);
  */
 export async function openReadModel<DB>(options: ReadModelOptions): Promise<ReadModel<DB>> {
   mkdirSync(options.dir, { recursive: true, mode: 0o700 });
-  const path = join(options.dir, options.file ?? 'state.db');
-  const lock = acquireLock(`${path}.lock`);
-  const model = new ThreadedReadModel<DB>(options, path, lock.release);
+  const base = join(options.dir, options.file ?? 'state.db');
+  const lock = acquireLock(`${base}.lock`);
+  removeLeftovers(base);
+  const model = new ThreadedReadModel<DB>(options, base, lock.release);
   try {
     await model.start({ suspect: false, unclean: lock.stale });
     return model;
@@ -29,6 +37,12 @@ export async function openReadModel<DB>(options: ReadModelOptions): Promise<Read
     await model.stop();
     throw error;
   }
+}
+
+interface Generation {
+  resolve(result: RebuildResult): void;
+  reject(error: AppError): void;
+  onProgress: ((progress: RebuildProgress) => void) | undefined;
 }
 
 const endState = (error: AppError): ReadModelState => {
@@ -39,14 +53,15 @@ const endState = (error: AppError): ReadModelState => {
 /** Where a read model has its projector and its rows. */
 export interface ThreadPorts {
   startProjector(data: ProjectorData, events: ThreadEvents): ProjectorThread;
-  openReader<DB>(): ReadConnection<DB>;
+  openReader<DB>(path: string): ReadConnection<DB>;
 }
 
 /** A read model whose projector runs elsewhere and sends what it has applied. */
 export class ThreadedReadModel<DB> implements ReadModel<DB> {
   readonly #options: ReadModelOptions;
   readonly #ports: ThreadPorts;
-  readonly #path: string;
+  readonly #base: string;
+  #path: string;
   readonly #release: () => void;
   readonly #waiters = new Waiters();
   readonly #questions = new Map<number, { resolve(lastSeq: number): void; reject(error: AppError): void }>();
@@ -55,6 +70,7 @@ export class ThreadedReadModel<DB> implements ReadModel<DB> {
   #opened: { resolve(): void; reject(error: AppError): void } | null = null;
   #rebuilt: RebuildReason | null = null;
   #rebuilding: Promise<void> | null = null;
+  #generation: Generation | null = null;
   #appliedSeq = 0;
   #lastSeq = 0;
   /** Null until a look at the stream: the projector decides where handing out begins. */
@@ -66,16 +82,17 @@ export class ThreadedReadModel<DB> implements ReadModel<DB> {
 
   constructor(
     options: ReadModelOptions,
-    path: string,
+    base: string,
     release: () => void,
     ports: ThreadPorts = {
       startProjector: (data, events) => startProjector(options.workerEntry ?? SOURCE_ENTRY, data, events),
-      openReader: () => new ReadConnection(path),
+      openReader: (path) => new ReadConnection(path),
     },
   ) {
     this.#options = options;
     this.#ports = ports;
-    this.#path = path;
+    this.#base = base;
+    this.#path = currentFile(base);
     this.#release = release;
   }
 
@@ -87,6 +104,7 @@ export class ThreadedReadModel<DB> implements ReadModel<DB> {
       projection: projection.name,
       version: projection.version,
       path: this.#path,
+      base: this.#base,
       stream,
       connection,
       timings: { publishTimeoutMs: timings.publishTimeoutMs },
@@ -103,7 +121,7 @@ export class ThreadedReadModel<DB> implements ReadModel<DB> {
       });
     });
     this.#opened = null;
-    this.#reader = this.#ports.openReader<DB>();
+    this.#reader = this.#ports.openReader<DB>(this.#path);
   }
 
   read<T>(fn: (reader: Reader<DB>) => T): T {
@@ -141,6 +159,19 @@ export class ThreadedReadModel<DB> implements ReadModel<DB> {
       this.#thread?.post({ type: 'last', id: this.#question });
     });
     await this.#waiters.wait(lastSeq, null);
+  }
+
+  rebuild(onProgress?: (progress: RebuildProgress) => void): Promise<RebuildResult> {
+    if (this.#stopped) return Promise.reject(new AppError('SHUTTING_DOWN'));
+    if ('error' in this.#state && this.#state.state !== 'stalled') return Promise.reject(this.#state.error);
+    if (this.#generation !== null || this.#rebuilding !== null) {
+      const message = 'The read model is being built anew already; wait for it.';
+      return Promise.reject(new AppError('SERVICE_UNAVAILABLE', { message }));
+    }
+    return new Promise((resolve, reject) => {
+      this.#generation = { resolve, reject, onProgress };
+      this.#thread?.post({ type: 'rebuild', path: nextFile(this.#base, this.#path) });
+    });
   }
 
   stats(): ReturnType<ReadModel<DB>['stats']> {
@@ -208,6 +239,20 @@ export class ThreadedReadModel<DB> implements ReadModel<DB> {
       case 'refused':
         this.#questions.get(message.id)?.reject(errorFromBody(message.error));
         this.#questions.delete(message.id);
+        return;
+      case 'building':
+        this.#generation?.onProgress?.({ appliedSeq: message.appliedSeq, lastSeq: message.lastSeq });
+        return;
+      case 'swapped':
+        this.#moveTo(message.path);
+        return;
+      case 'rebuilt':
+        this.#generation?.resolve(message.result);
+        this.#generation = null;
+        return;
+      case 'not-rebuilt':
+        this.#generation?.reject(errorFromBody(message.error));
+        this.#generation = null;
     }
   }
 
@@ -255,6 +300,19 @@ export class ThreadedReadModel<DB> implements ReadModel<DB> {
     this.#waiters.fail(error);
     for (const question of this.#questions.values()) question.reject(error);
     this.#questions.clear();
+    this.#generation?.reject(error);
+    this.#generation = null;
+  }
+
+  /** Another file is in force. Commits that are in it alone come behind this message, so no read misses one. */
+  #moveTo(path: string): void {
+    this.#path = path;
+    const before = this.#reader;
+    if (before !== null) {
+      this.#reader = this.#ports.openReader<DB>(path);
+      before.close();
+    }
+    this.#thread?.post({ type: 'moved' });
   }
 
   #closeReader(): void {
@@ -267,6 +325,8 @@ export class ThreadedReadModel<DB> implements ReadModel<DB> {
     if (this.#rebuilding !== null || this.#stopped) return;
     this.#closeReader();
     this.#deliveredSeq ??= this.#appliedSeq;
+    this.#generation?.reject(new AppError('SERVICE_UNAVAILABLE', { details: { rebuilding: true } }));
+    this.#generation = null;
     const again = async () => {
       await this.#thread?.stop();
       await this.start({ suspect: true, unclean: false });

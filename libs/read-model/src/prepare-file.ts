@@ -1,7 +1,8 @@
-import { existsSync, renameSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import type { Projection } from '@rookery/kernel';
 import { createTables, fileVersion, readVersion } from './bookkeeping.ts';
 import { type Database, isCorruption, openDatabase } from './database.ts';
+import { keepFileAs, removeFile } from './generations.ts';
 
 /** Why a read model starts from an empty file. */
 export type RebuildReason = 'new' | 'version' | 'corrupt';
@@ -10,19 +11,6 @@ export interface PreparedFile {
   db: Database;
   /** Null where the file goes on from its checkpoint. */
   rebuilt: RebuildReason | null;
-}
-
-const SUFFIXES = ['', '-wal', '-shm'];
-
-function remove(path: string): void {
-  for (const suffix of SUFFIXES) rmSync(path + suffix, { force: true });
-}
-
-/** Keeps the newest unsound file for a look at it. Only while nobody has it open: SQLite would read the old log. */
-function moveAside(path: string): void {
-  const aside = `${path}.corrupt`;
-  remove(aside);
-  for (const suffix of SUFFIXES) if (existsSync(path + suffix)) renameSync(path + suffix, aside + suffix);
 }
 
 function isSound(db: Database): boolean {
@@ -63,11 +51,11 @@ export function prepareFile(
     const found = suspect || (unclean && !existsSync(`${path}-wal`)) ? 'corrupt' : openExisting(path, projection);
     if (typeof found !== 'string') return { db: found, rebuilt: null };
     rebuilt = found;
-    if (found === 'corrupt') moveAside(path);
-    else remove(path);
+    if (found === 'corrupt') keepFileAs(path, `${path}.corrupt`);
+    else removeFile(path);
   } else {
     // Side files of a file that is gone would be read as its own.
-    remove(path);
+    removeFile(path);
   }
   const db = openDatabase(path, { synchronous: 'NORMAL' });
   createTables(db, projection);

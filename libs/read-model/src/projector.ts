@@ -16,7 +16,14 @@ import { isCorruption, isPassing } from './database.ts';
 import { faultOf } from './fault.ts';
 import { checkIdentity, holeError } from './identity.ts';
 import { type PreparedFile, prepareFile } from './prepare-file.ts';
-import { type Counts, type FromWorker, type ProjectorData, packCommits } from './worker-messages.ts';
+import { type RebuildSite, rebuild } from './rebuild.ts';
+import {
+  type Counts,
+  type FromWorker,
+  type ProjectorData,
+  packCommits,
+  type RebuildResult,
+} from './worker-messages.ts';
 
 const RETRY_MS = 200;
 const LOOK_MS = 20;
@@ -46,14 +53,20 @@ export class Projector {
   readonly #data: ProjectorData;
   readonly #post: Post;
   readonly #ports: ProjectorPorts;
-  readonly #file: PreparedFile;
-  readonly #applier: Applier;
+  readonly #projection: Projection;
+  #file: PreparedFile;
+  #path: string;
+  #applier: Applier;
   #deliveredSeq: number | null;
   #underway = 0;
   #taken: (() => void) | null = null;
   #stalled = false;
   #stopped = false;
-  #ended = false;
+  #ended: AppError | null = null;
+  /** While a rebuild compares and swaps: nothing is applied. */
+  #held: Promise<void> | null = null;
+  #rebuilding: Promise<unknown> | null = null;
+  #moved: (() => void) | null = null;
   /** False from a (re)connect until the journal was compared with the checkpoint. */
   #recognised = false;
   #bus: Bus | null = null;
@@ -64,6 +77,8 @@ export class Projector {
     this.#data = data;
     this.#post = post;
     this.#ports = ports;
+    this.#projection = projection;
+    this.#path = data.path;
     this.#deliveredSeq = data.deliveredSeq;
     this.#file = ports.prepare();
     this.#applier = new Applier(this.#file.db, projection, data.handOut);
@@ -112,7 +127,7 @@ export class Projector {
       } catch (error) {
         if (toAppError(error).code === 'PERMISSION_VIOLATION') throw error;
       }
-      if (this.#stopped || this.#ended) throw new AppError('SHUTTING_DOWN');
+      if (this.#stopped || this.#ended !== null) throw new AppError('SHUTTING_DOWN');
       await pause(LOOK_MS);
     }
   }
@@ -126,11 +141,75 @@ export class Projector {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#taken?.();
+    this.#moved?.();
     const stopping = this.#tail?.stop();
     await Promise.race([stopping, pause(ORDERLY_MS)]);
     await this.#bus?.close();
     await stopping;
+    await this.#rebuilding?.catch(() => undefined);
     this.#file.db.close();
+  }
+
+  /** The main thread reads from the file in force. */
+  moved(): void {
+    this.#moved?.();
+  }
+
+  /**
+   * Builds the next generation of the file from the stream while this one serves, puts it in force, and compares both at
+   * the sequence of the change. SERVICE_UNAVAILABLE while another one is under way or before the journal was recognised,
+   * SHUTTING_DOWN, STORAGE_LOW, and what ends applying. Until it is in force nothing has changed.
+   */
+  rebuild(path: string): Promise<RebuildResult> {
+    if (this.#rebuilding !== null) return Promise.reject(new AppError('SERVICE_UNAVAILABLE'));
+    const rebuilding = rebuild(this.#site(), path).finally(() => {
+      this.#rebuilding = null;
+    });
+    this.#rebuilding = rebuilding;
+    return rebuilding;
+  }
+
+  #requireAlive(): void {
+    if (this.#stopped) throw new AppError('SHUTTING_DOWN');
+    if (this.#ended !== null) throw this.#ended;
+  }
+
+  /** What a rebuild sees of this projector. */
+  #site(): RebuildSite {
+    return {
+      projection: this.#projection,
+      data: this.#data,
+      live: () => ({ path: this.#path, db: this.#file.db, applier: this.#applier }),
+      journal: () => {
+        this.#requireAlive();
+        return this.#recognised && this.#bus !== null && this.#journal !== null
+          ? { bus: this.#bus, journal: this.#journal }
+          : null;
+      },
+      isStopped: () => this.#stopped,
+      onProgress: (appliedSeq, lastSeq) => this.#post({ type: 'building', appliedSeq, lastSeq }),
+      hold: () => {
+        let release = (): void => undefined;
+        this.#held = new Promise((resolve) => {
+          release = resolve;
+        });
+        return () => {
+          this.#held = null;
+          release();
+        };
+      },
+      install: ({ path, file, applier }) => {
+        this.#path = path;
+        this.#file = file;
+        this.#applier = applier;
+        const moved = new Promise<void>((resolve) => {
+          this.#moved = resolve;
+          if (this.#stopped) resolve();
+        });
+        this.#post({ type: 'swapped', path });
+        return moved;
+      },
+    };
   }
 
   #counts(): Counts {
@@ -139,7 +218,7 @@ export class Projector {
   }
 
   #end(error: AppError): void {
-    this.#ended = true;
+    this.#ended = error;
     if (isCorruption(error.cause)) this.#post({ type: 'corrupt' });
     else this.#post({ type: 'ended', error: faultOf(error).toBody() });
   }
@@ -220,6 +299,10 @@ export class Projector {
   async #apply(bus: Bus, batch: TailMessage[]): Promise<void> {
     let messages = batch;
     while (!this.#stopped) {
+      if (this.#held !== null) {
+        await this.#held;
+        continue;
+      }
       const applied = this.#attempt(messages);
       if (applied === null) {
         await pause(RETRY_MS);

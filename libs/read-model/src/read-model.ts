@@ -2,7 +2,7 @@ import type { Projection } from '@rookery/kernel';
 import type { AppError, EventType, StoredCommit, Timings } from '@rookery/protocol';
 import type { RebuildReason } from './prepare-file.ts';
 import type { Reader } from './reader.ts';
-import type { BusConnection } from './worker-messages.ts';
+import type { BusConnection, RebuildResult } from './worker-messages.ts';
 
 /** Commits that were applied together, in stream order, conversation and internal events alike. */
 export interface AppliedBatch {
@@ -24,7 +24,7 @@ export type ReadModelState =
   | { state: 'regressed'; error: AppError }
   /** Applying has ended: READMODEL_TOO_OLD. */
   | { state: 'too-old'; error: AppError }
-  /** Applying has ended for another reason, a fault of the program. */
+  /** Applying has ended for another reason, and does not begin again in this process: end it, a new one may go on. */
   | { state: 'failed'; error: AppError };
 
 export interface ReadModelOptions {
@@ -51,6 +51,7 @@ export interface ReadModelOptions {
    * one transaction and leaves the machine to those who are waited for.
    */
   restMs?: number;
+  /** Every change of state, before `stop`; see `ReadModelState` for what heals by itself and what does not. */
   onState?(state: ReadModelState): void;
 }
 
@@ -70,6 +71,13 @@ export interface ReadModelStats {
   state: ReadModelState['state'];
 }
 
+/** How far a rebuild is: stream sequences. */
+export interface RebuildProgress {
+  appliedSeq: number;
+  /** Last sequence of the file that serves meanwhile. */
+  lastSeq: number;
+}
+
 export interface ReadModel<DB> {
   /** Runs synchronous queries in one read transaction. SERVICE_UNAVAILABLE while the file is built anew. */
   read<T>(fn: (reader: Reader<DB>) => T): T;
@@ -81,6 +89,21 @@ export interface ReadModel<DB> {
   headOf(subject: string): number;
   /** Waits until the journal is recognised and everything that is in it now is applied; the error that ended applying. */
   level(): Promise<void>;
+  /**
+   * Builds the file anew from the journal while the one in force serves, and puts the new one in its place; for a person
+   * who doubts the rows, and for a proof that they are what the journal says. `read` answers without a break: until the
+   * change from the old file, then from the new one, and applying waits for some 100 ms at the change. What was written
+   * after it is in the new file alone. Resolves when both were compared at the sequence of the change and the old file
+   * is gone, or kept as `<file>.suspect` where a table differed: what was built holds in any case.
+   *
+   * `onProgress` is called after every page, about 256 messages of the stream; it must not throw. A process that is
+   * killed meanwhile starts with the old file, or with the new one once that is in force; the other one is removed then.
+   *
+   * Rejects, and leaves everything as it was: SERVICE_UNAVAILABLE while another one is under way, while a damaged file is
+   * built anew, or before the journal was recognised; STORAGE_LOW where the disk is full; SHUTTING_DOWN; the error that
+   * ended applying. Where the journal cannot be reached it waits.
+   */
+  rebuild(onProgress?: (progress: RebuildProgress) => void): Promise<RebuildResult>;
   stats(): ReadModelStats;
   state(): ReadModelState;
   stop(): Promise<void>;

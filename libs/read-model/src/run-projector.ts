@@ -39,6 +39,15 @@ export function runProjector(projections: readonly Projection[]): void {
       case 'taken':
         projector?.taken(message.bytes);
         return;
+      case 'moved':
+        projector?.moved();
+        return;
+      case 'rebuild':
+        projector
+          ?.rebuild(message.path)
+          .then((result) => post({ type: 'rebuilt', result }))
+          .catch((error: unknown) => post({ type: 'not-rebuilt', error: faultOf(error).toBody() }));
+        return;
       case 'last':
         projector?.lastSeq().then(
           (lastSeq) => post({ type: 'last', id: message.id, lastSeq }),

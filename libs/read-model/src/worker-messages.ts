@@ -17,7 +17,10 @@ export interface ProjectorData {
   /** Name and version of the projection; the worker must know the same. */
   projection: string;
   version: string;
+  /** The file in force. */
   path: string;
+  /** The file of the first generation, after which the others are named. */
+  base: string;
   stream: string;
   connection: BusConnection;
   timings: Pick<Timings, 'publishTimeoutMs'>;
@@ -47,6 +50,19 @@ export interface PackedCommits {
   bytes: Uint8Array<ArrayBuffer>;
 }
 
+/** What a rebuild has found, at one sequence of the stream. */
+export interface RebuildResult {
+  /** SHA-256 of every table of the file that served, `unreadable` where it could not be read. */
+  digestsBefore: Record<string, string>;
+  digestsAfter: Record<string, string>;
+  /** Names of the tables that were not what the journal says. */
+  differences: string[];
+  /** Stream sequence at which both were compared. */
+  appliedSeq: number;
+  /** Rows of the file that was built. */
+  rows: number;
+}
+
 export type FromWorker =
   | { type: 'opened'; rebuilt: RebuildReason | null; appliedSeq: number; counts: Counts }
   | { type: 'began'; lastSeq: number; deliveredSeq: number }
@@ -57,6 +73,12 @@ export type FromWorker =
   | { type: 'ended'; error: ErrorBody }
   | { type: 'last'; id: number; lastSeq: number }
   | { type: 'refused'; id: number; error: ErrorBody }
+  /** A rebuild has come so far. */
+  | { type: 'building'; appliedSeq: number; lastSeq: number }
+  /** The file of that path is in force: reads go there from now on. */
+  | { type: 'swapped'; path: string }
+  | { type: 'rebuilt'; result: RebuildResult }
+  | { type: 'not-rebuilt'; error: ErrorBody }
   /** The file is closed. */
   | { type: 'stopped' };
 
@@ -66,6 +88,10 @@ export type ToWorker =
   | { type: 'last'; id: number }
   /** The main thread has dealt with commits of so many bytes. */
   | { type: 'taken'; bytes: number }
+  /** Builds the next generation of the file under that path. */
+  | { type: 'rebuild'; path: string }
+  /** The main thread has closed its connection to the file that is no longer in force. */
+  | { type: 'moved' }
   | { type: 'stop' };
 
 /** One thread serves all read models of its process. */

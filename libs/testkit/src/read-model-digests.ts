@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { channelsProjection, conversationProjection, memoryProjection, type Projection } from '@rookery/kernel';
 import { JOURNAL, MEMORY } from '@rookery/protocol';
-import { digest, openDatabase, openReadModel } from '@rookery/read-model';
+import { currentFile, digest, openDatabase, openReadModel } from '@rookery/read-model';
 import { bundleFolder } from './bundles.ts';
 import { eventually } from './eventually.ts';
 import type { DigestPair } from './history/checker.ts';
@@ -64,7 +64,7 @@ export async function readModelDigests(
       // Both go on following the journal, in which the end of a command may still arrive.
       const look = () => ({
         name,
-        live: digestOf(join(home, file)),
+        live: digestOf(currentFile(join(home, file))),
         rebuilt: digestOf(join(folder.path, 'state.db')),
       });
       const same = ({ live, rebuilt }: DigestPair) => JSON.stringify(live) === JSON.stringify(rebuilt);

@@ -1,9 +1,12 @@
 import { conversationProjection, memoryProjection } from '@rookery/kernel';
 import { openReadModel } from '@rookery/read-model';
 
-/** A process that keeps a read model until it is killed; prints what it is handed, and its states beside it. Its one argument is JSON. */
-const { dir, workerEntry, connection, stream } = JSON.parse(process.argv[2] ?? '{}');
-await openReadModel({
+/**
+ * A process that keeps a read model until it is killed; prints what it is handed, and its states beside it. Its one
+ * argument is JSON; with `rebuild` it builds its file anew without end, and says how far it is.
+ */
+const { dir, workerEntry, connection, stream, rebuild = false } = JSON.parse(process.argv[2] ?? '{}');
+const model = await openReadModel({
   dir,
   workerEntry,
   connection,
@@ -15,3 +18,11 @@ await openReadModel({
   },
   onState: ({ state }) => console.error(state),
 });
+if (rebuild) {
+  await model.level();
+  for (;;) {
+    console.log('rebuild');
+    const { differences } = await model.rebuild(({ appliedSeq }) => console.log(`building ${appliedSeq}`));
+    console.log(`rebuilt ${differences.join(',')}`);
+  }
+}
