@@ -15,6 +15,7 @@ import {
   sleep,
   startNats,
   type TestNats,
+  tcpProxy,
   temporaryFolder,
   testTimings,
 } from '@rookery/testkit';
@@ -78,12 +79,12 @@ async function connect(user: string): Promise<Bus> {
   return bus;
 }
 
-async function open(): Promise<{ model: Model; commits: StoredCommit[] }> {
+async function open(url = nats.url): Promise<{ model: Model; commits: StoredCommit[] }> {
   const commits: StoredCommit[] = [];
   const model = await openReadModel<ConversationTables>({
     dir,
     projection: conversationProjection,
-    connection: { url: nats.url, user: 'agent', seed: nats.seed('agent'), name: 'test projector' },
+    connection: { url, user: 'agent', seed: nats.seed('agent'), name: 'test projector' },
     timings: testTimings,
     onApplied: (batch) => commits.push(...batch.commits),
     workerEntry,
@@ -262,6 +263,36 @@ describe('a rebuild', () => {
     });
     expect(currentFile(base())).toBe(before);
     expect(titles(model)).toHaveLength(6);
+  });
+});
+
+describe('a connection that breaks while a file is built anew', () => {
+  it('delays it at most, whenever that is', async () => {
+    await write(sample);
+    const proxy = await tcpProxy(nats.url);
+    cleanups.push(() => proxy.close());
+    const { model, commits } = await open(proxy.url);
+    await model.level();
+    const random = seededRandom(7);
+    let done = 0;
+    for (let round = 0; round < 12; round += 1) {
+      const rebuilding = model.rebuild().then(
+        () => 'done',
+        (error: { code: string }) => error.code,
+      );
+      await sleep(random.integer(0, 250));
+      proxy.cut();
+      const expected = (await journal.readLast(CANARY))?.streamSeq ?? 0;
+      await journal.append({ subject: CANARY, expected, commit: commitOf(CANARY, `c${round}`) });
+      proxy.mend();
+      const outcome = await rebuilding;
+      expect(['done', 'SERVICE_UNAVAILABLE']).toContain(outcome);
+      done += outcome === 'done' ? 1 : 0;
+      await model.level();
+    }
+    expect(done).toBeGreaterThan(0);
+    expect(commits).toHaveLength(sample.length + 12);
+    expect(await model.rebuild()).toMatchObject({ differences: [], appliedSeq: sample.length + 12 });
   });
 });
 

@@ -2,10 +2,9 @@ import type { TailMessage } from '@rookery/journal';
 import type { Projection } from '@rookery/kernel';
 import { AppError } from '@rookery/protocol';
 import { Applier } from './applier.ts';
-import { type Database, isPassing } from './database.ts';
+import type { Database } from './database.ts';
 import { removeFile } from './generations.ts';
 import { holeError } from './identity.ts';
-import type { Stop } from './plan.ts';
 import { type PreparedFile, prepareFile } from './prepare-file.ts';
 
 /** Messages of one page: the projector that serves has its turn between two of them. */
@@ -14,7 +13,10 @@ const PAGE_BYTES = 1024 * 1024;
 
 export interface BuildPorts {
   /** Reads the stream that was recognised; throws where the build is to be given up. */
-  read(query: { fromSeq: number; max: number; maxBytes: number }): Promise<TailMessage[]>;
+  read(
+    query: { fromSeq: number; max: number; maxBytes: number },
+    isComplete: (page: TailMessage[]) => boolean,
+  ): Promise<TailMessage[]>;
   /** How far the file that serves is. */
   liveSeq(): number;
   onProgress(appliedSeq: number): void;
@@ -35,12 +37,12 @@ export class NextGeneration {
     live: Applier,
     liveDb: Database,
   ) {
+    const { created, journalId } = live.checkpoint;
+    if (created === null || journalId === null) throw new AppError('SERVICE_UNAVAILABLE');
     this.path = path;
     removeFile(path);
     this.file = prepareFile(path, projection);
     this.applier = new Applier(this.file.db, projection, handOut);
-    const { created, journalId } = live.checkpoint;
-    if (created === null || journalId === null) throw new AppError('SERVICE_UNAVAILABLE');
     this.applier.adopt(created, journalId);
     // What is on record as erased is not to be had from the stream a second time.
     const erased = liveDb.prepare<[], [number, number]>('SELECT from_seq, to_seq FROM erasures').raw().all();
@@ -57,13 +59,15 @@ export class NextGeneration {
       const upTo = ports.liveSeq();
       if (appliedSeq >= upTo - behind) return;
       const max = Math.min(PAGE, upTo - appliedSeq);
-      const page = await ports.read({ fromSeq: appliedSeq + 1, max, maxBytes: PAGE_BYTES });
+      const page = await ports.read({ fromSeq: appliedSeq + 1, max, maxBytes: PAGE_BYTES }, (found) =>
+        this.#isWhole(appliedSeq, found),
+      );
       const messages = page.filter(({ streamSeq }) => streamSeq <= upTo);
       if (messages.length === 0) {
         if (this.applier.isErased(appliedSeq + 1, upTo)) return;
         throw holeError(appliedSeq, page[0]?.streamSeq ?? upTo + 1);
       }
-      const stop = this.#apply(messages);
+      const { stop } = this.applier.apply(messages);
       if (stop?.reason === 'hole') throw holeError(stop.after, stop.found);
       if (stop !== null) throw new AppError('READMODEL_TOO_OLD', { details: { streamSeq: stop.streamSeq } });
       ports.onProgress(this.applier.checkpoint.appliedSeq);
@@ -71,13 +75,14 @@ export class NextGeneration {
     }
   }
 
-  #apply(messages: TailMessage[]): Stop | null {
-    try {
-      return this.applier.apply(messages).stop;
-    } catch (error) {
-      if (!isPassing(error)) throw error;
-      throw new AppError('STORAGE_LOW', { cause: error, details: { sqlite: (error as { code?: unknown }).code } });
+  /** True for a page without a hole that is not on record. */
+  #isWhole(appliedSeq: number, page: TailMessage[]): boolean {
+    let last = appliedSeq;
+    for (const { streamSeq } of page) {
+      if (streamSeq !== last + 1 && !this.applier.isErased(last + 1, streamSeq - 1)) return false;
+      last = streamSeq;
     }
+    return page.length > 0;
   }
 
   /** Puts everything into the main file and on the disk: a pointer to it must not outlive it. */

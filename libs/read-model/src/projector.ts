@@ -1,22 +1,14 @@
 import { type Bus, connectBus } from '@rookery/bus';
-import {
-  decodeCommit,
-  getAt,
-  getBatch,
-  type Journal,
-  openJournal,
-  type StreamFacts,
-  type Tail,
-  type TailMessage,
-} from '@rookery/journal';
+import { getBatch, type Journal, openJournal, type StreamFacts, type Tail, type TailMessage } from '@rookery/journal';
 import type { Projection } from '@rookery/kernel';
 import { AppError, limits, toAppError } from '@rookery/protocol';
 import { type Applied, Applier } from './applier.ts';
 import { isCorruption, isPassing } from './database.ts';
 import { faultOf } from './fault.ts';
-import { checkIdentity, holeError } from './identity.ts';
+import { holeError } from './identity.ts';
 import { type PreparedFile, prepareFile } from './prepare-file.ts';
 import { type RebuildSite, rebuild } from './rebuild.ts';
+import { type Patience, readWhole, recognise } from './recognise.ts';
 import {
   type Counts,
   type FromWorker,
@@ -169,6 +161,11 @@ export class Projector {
     return rebuilding;
   }
 
+  /** What is missing from a stream may still come. */
+  get #patience(): Patience {
+    return { timeoutMs: this.#data.timings.publishTimeoutMs, isStopped: () => this.#stopped };
+  }
+
   #requireAlive(): void {
     if (this.#stopped) throw new AppError('SHUTTING_DOWN');
     if (this.#ended !== null) throw this.#ended;
@@ -186,7 +183,7 @@ export class Projector {
           ? { bus: this.#bus, journal: this.#journal }
           : null;
       },
-      isStopped: () => this.#stopped,
+      patience: this.#patience,
       onProgress: (appliedSeq, lastSeq) => this.#post({ type: 'building', appliedSeq, lastSeq }),
       hold: () => {
         let release = (): void => undefined;
@@ -230,7 +227,8 @@ export class Projector {
     await this.#patiently(async () => {
       if (looks > 0) facts = await this.#facts(facts);
       looks += 1;
-      await this.#recognise(bus, facts);
+      const [journal, applier] = [this.#journal, this.#applier];
+      if (journal !== null) await recognise({ bus, journal, applier, facts }, this.#patience);
     });
     this.#recognised = true;
     const { appliedSeq } = this.#applier.checkpoint;
@@ -257,42 +255,6 @@ export class Projector {
       return (await this.#journal?.info()) ?? known;
     } catch {
       return known;
-    }
-  }
-
-  async #recognise(bus: Bus, facts: StreamFacts): Promise<void> {
-    const journal = this.#journal;
-    if (journal === null) throw new AppError('JOURNAL_UNAVAILABLE');
-    const journalId = async () => (await journal.identity()).journalId;
-    const { checkpoint } = this.#applier;
-    if (checkpoint.appliedSeq === 0) {
-      // Nothing was built yet, so nothing can be lost: this is the journal from now on.
-      this.#applier.adopt(facts.created, await journalId());
-      return;
-    }
-    const isErased = (seq: number) => this.#applier.isErased(seq, seq);
-    const commitIdAt = async (seq: number) => {
-      const message = await this.#whole(
-        () => getAt(bus, journal.stream, seq),
-        (found) => found !== null || seq > facts.lastSeq || isErased(seq),
-      );
-      const decoded = message === null ? null : decodeCommit(message);
-      return decoded?.ok ? decoded.stored.commit.id : null;
-    };
-    const error = await checkIdentity(checkpoint, { ...facts, journalId, commitIdAt, isErased });
-    if (error !== null) throw error;
-  }
-
-  /**
-   * Reads of a stream may be answered by a copy that lags: what is missing counts as gone only after a while. Gives the
-   * last reading.
-   */
-  async #whole<T>(read: () => Promise<T>, isComplete: (found: T) => boolean): Promise<T> {
-    const deadline = performance.now() + this.#data.timings.publishTimeoutMs;
-    for (;;) {
-      const found = await read();
-      if (isComplete(found) || this.#stopped || performance.now() > deadline) return found;
-      await pause(RETRY_MS);
     }
   }
 
@@ -347,9 +309,10 @@ export class Projector {
   /** Messages that the tail passed over: read by sequence they are there, or the stream has lost them. */
   async #missing(bus: Bus, { after, found }: { after: number; found: number }): Promise<TailMessage[]> {
     const query = { fromSeq: after + 1, max: Math.min(found - after - 1, 1000) };
-    const { messages } = await this.#whole(
+    const { messages } = await readWhole(
       () => this.#patiently(() => getBatch(bus, this.#data.stream, query)),
       (read) => read.messages.length > 0 || this.#applier.isErased(after + 1, found - 1),
+      this.#patience,
     );
     const first = messages[0]?.streamSeq ?? found;
     if (first !== after + 1 && !this.#applier.isErased(after + 1, first - 1)) throw holeError(after, first);
