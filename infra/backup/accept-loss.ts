@@ -1,6 +1,7 @@
 import { type Bus, provision, renewJournalId } from '@rookery/bus';
 import { edgeKeysOf } from '@rookery/nats';
 import { AppError, agentRuns, JOURNAL, MEMORY } from '@rookery/protocol';
+import { removeReadModels } from './read-models.ts';
 
 export interface LossReport {
   /** New: clients load everything again and read models are built anew. */
@@ -32,5 +33,6 @@ export async function acceptLoss(bus: Bus, home: string, at: number): Promise<Lo
   // Its position may lie behind the end: it would pass over what comes next.
   await bus.jsm.consumers.delete(agentRuns.stream, agentRuns.durable).catch(() => undefined);
   await provision(bus, { edgeKeys: await edgeKeysOf(home) });
+  await removeReadModels(home);
   return { journalId, lastSeq: { [JOURNAL]: found, [MEMORY]: await lastSeqOf(MEMORY) } };
 }

@@ -7,6 +7,7 @@ import { edgeKeysOf } from '@rookery/nats';
 import { AppError } from '@rookery/protocol';
 import { type Manifest, readManifest } from './manifest.ts';
 import { withOfflineServer } from './offline-server.ts';
+import { removeReadModels } from './read-models.ts';
 
 export interface RestoreOptions {
   /** Home that is stopped; whoever calls holds its lock. */
@@ -85,6 +86,7 @@ export async function finishRestore(home: string): Promise<string | null> {
     await rename(made, store);
   }
   await syncOne(folder);
+  await removeReadModels(home);
   await rm(record, { force: true });
   return (await exists(old)) ? old : null;
 }

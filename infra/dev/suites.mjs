@@ -50,7 +50,7 @@ const parts = [
       const flags = process.getuid?.() === 0 ? '-m' : '-rm';
       return spawnSync(path, [flags, 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'], { stdio: 'ignore' }).status === 0;
     },
-    suites: ['tests/**/*.tmpfs.test.ts'],
+    suites: ['tests/**/*.tmpfs.nightly.test.ts'],
     get: 'a Linux that lets this user make a mount namespace',
   },
 ];

@@ -103,7 +103,7 @@ describe('exec', () => {
     await eventually('the answer to begin', () => run.stdout.includes('word3'));
     await house.rookery.killAndWait('gateway');
     await run.ended;
-    expect(run.stderr).toContain('connected again');
+    expect(run.stderr).toContain('connection lost');
     expect(run).toMatchObject({ code: 0, stdout: `${text}\n` });
   });
 });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Bus, callCommand, openBlobs, openBucket, openConfig } from '@rookery/bus';
 import { commandSubject, DEFAULT_AGENT, DEFAULT_WORLD, type Thread, type ToolCallState } from '@rookery/protocol';
-import { createVault, formatReference } from '@rookery/secrets';
+import { createVault, formatReference, type Vault } from '@rookery/secrets';
 import { eventually, sleep, type TcpProxy, tcpProxy, testTimings } from '@rookery/testkit';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { type AgentHouse, eventsOf, PROVIDER, startAgentHouse } from './agent-house.ts';
@@ -11,22 +11,28 @@ let house: AgentHouse;
 let proxy: TcpProxy;
 /** The agent's user, not over the proxy. */
 let direct: Bus;
+let vault: Vault;
+
+/** Gives the provider a key under a field of its own. */
+async function saveKey(field: string, value: string): Promise<void> {
+  await vault.put(PROVIDER, field, value);
+  const settings = await openConfig(house.gateway);
+  const { providers } = settings.get('providers');
+  const provider = providers[PROVIDER];
+  if (provider === undefined) throw new Error('the house has no provider');
+  const apiKey = formatReference({ kind: 'vault', item: PROVIDER, field });
+  const withKey = { providers: { ...providers, [PROVIDER]: { ...provider, apiKey } } };
+  await settings.save('providers', withKey, settings.revision('providers'));
+  settings.stop();
+}
 
 beforeAll(async () => {
   house = await startAgentHouse();
   proxy = await tcpProxy(house.nats.url);
   direct = await house.connect('agent', house.nats.url);
   const key = randomBytes(32);
-  const vault = createVault(await openBucket(house.gateway, 'vault_provider'), 'vault_provider', key);
-  await vault.put(PROVIDER, 'apiKey', 'zq81-xk27-vw03-ty95');
-  const settings = await openConfig(house.gateway);
-  const { providers } = settings.get('providers');
-  const apiKey = formatReference({ kind: 'vault', item: PROVIDER, field: 'apiKey' });
-  const provider = providers[PROVIDER];
-  if (provider === undefined) throw new Error('the house has no provider');
-  const withKey = { providers: { ...providers, [PROVIDER]: { ...provider, apiKey } } };
-  await settings.save('providers', withKey, settings.revision('providers'));
-  settings.stop();
+  vault = createVault(await openBucket(house.gateway, 'vault_provider'), 'vault_provider', key);
+  await saveKey('apiKey', 'zq81-xk27-vw03-ty95');
   await house.startRunner();
   await house.startAgent(0, {}, { natsUrl: proxy.url, vaultKeys: { vault_provider: key } });
 });
@@ -56,19 +62,23 @@ async function endOf(thread: Thread, runId: string): Promise<unknown> {
 it('a run whose secret cannot be read waits for it', async () => {
   const thread = await house.createThread();
   const lost = lose('$JS.API.DIRECT.GET.KV_vault_provider');
+  await saveKey('second', 'mn52-pl90-rb16-cd37');
+  await eventually('the agent to hear of the new key', () => lost() >= 1);
   const { runId } = await house.startTurn(thread, script({ text: 'with the key' }), 'r1');
-  await eventually('a second attempt', () => lost() >= 2);
+  await eventually('attempts of the run', () => lost() >= 3);
   proxy.judge(() => 'pass');
   expect(await endOf(thread, runId)).toMatchObject({ status: 'completed' });
-  expect(house.model.requests.at(-1)?.headers.authorization).toBe('Bearer zq81-xk27-vw03-ty95');
+  expect(house.model.requests.at(-1)?.headers.authorization).toBe('Bearer mn52-pl90-rb16-cd37');
 });
 
 it('a run that waits for a secret can be cancelled', async () => {
   const thread = await house.createThread();
   const asked = house.model.requests.length;
   const lost = lose('$JS.API.DIRECT.GET.KV_vault_provider');
+  await saveKey('third', 'gh48-wt75-ks29-fb61');
+  await eventually('the agent to hear of the new key', () => lost() >= 1);
   const { runId } = await house.startTurn(thread, script({ text: 'never' }), 'r1');
-  await eventually('an attempt', () => lost() >= 1);
+  await eventually('an attempt of the run', () => lost() >= 2);
   await house.command('run.cancel', { runId });
   expect(await endOf(thread, runId)).toMatchObject({ status: 'cancelled' });
   proxy.judge(() => 'pass');

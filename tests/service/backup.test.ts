@@ -199,9 +199,17 @@ describe('a restore', () => {
     const home = join(folder.path, 'home');
     await mkdir(join(home, 'nats/store'), { recursive: true });
     await writeFile(join(home, 'nats/store/mine'), 'mine');
+    const files = ['gateway/0/state.db', 'agent/0/agent.3.db', 'agent/0/agent.db.current', 'tool-runner/0/receipts.db'];
+    for (const file of files) {
+      await mkdir(join(home, file, '..'), { recursive: true });
+      await writeFile(join(home, file), '');
+    }
     const { movedAside } = await restore({ home, folder: path, binary, now: new Date('2026-11-30T12:00:00Z') });
     expect(movedAside).toBe(join(home, 'nats/store.before-20261130T120000Z'));
     expect(await readdir(movedAside ?? '')).toEqual(['mine']);
+    // What was built from the journal before is gone; what no journal can give back is not.
+    for (const folder of ['gateway/0', 'agent/0']) expect(await readdir(join(home, folder))).toEqual([]);
+    expect(await readdir(join(home, 'tool-runner/0'))).toEqual(['receipts.db']);
 
     // Each point at which a kill can come between the two renames.
     const natsFolder = join(home, 'nats');

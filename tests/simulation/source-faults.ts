@@ -252,6 +252,12 @@ export const sourceFaults: readonly SourceFault[] = [
         find: 'if (!(await isDone(held, deps.timings.holderSilentMs))) throw',
         replace: 'if (held.lastSeq < 0) throw',
       },
+      { file: 'apps/agent/src/commands/runs.ts', find: 'if (claimed?.isSettled) continue;', replace: '' },
+      {
+        file: 'apps/agent/src/commands/runs.ts',
+        find: 'if (claimed !== null && run.holder === deps.instance) {',
+        replace: 'if (claimed !== null && run.holder === "") {',
+      },
     ],
   },
   {

@@ -88,7 +88,8 @@ async function cancel(deps: AgentDeps, scheduler: Scheduler, request: CommandReq
     }
     // Looked for again: while the view was waited for, this instance may have begun with the run.
     const claimed = scheduler.holder(runId);
-    if (claimed !== null && !claimed.isSettled && run.holder === deps.instance) {
+    if (claimed?.isSettled) continue;
+    if (claimed !== null && run.holder === deps.instance) {
       // Our claim stands and its acknowledgement is on the way: the end follows it instead of taking its place.
       const stored = await claimed.cancel(request.commandId).catch(() => null);
       if (stored !== null) return { result: { accepted: true, runId, status: 'running' } };

@@ -88,6 +88,6 @@ test('the commit of a steer and of a cancel names its command, that of the own w
   release();
   await Promise.all(steers);
   await holder.cancel('command-3');
-  expect(stored.map(({ cause }) => cause)).toEqual(['run-host-0-boot', 'command-1', 'command-2', 'command-3']);
+  expect(stored.map(({ cause }) => cause)).toEqual(['run-host-0-boot-1', 'command-1', 'command-2', 'command-3']);
   expect(stored.at(-1)?.events.map((event) => event.type)).toContain('run.settled');
 });

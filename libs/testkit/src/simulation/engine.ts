@@ -126,8 +126,9 @@ export class Engine {
     if (!owner.stopped) return;
     this.note(owner, 'goes on');
     owner.stopped = false;
-    for (const pending of owner.held.splice(0)) {
-      pending.due = this.now;
+    // All of it at once, in the order in which it became due.
+    for (const [index, pending] of owner.held.splice(0).entries()) {
+      pending.due = this.now + index * 1e-6;
       this.#heap.push(pending);
     }
   }
