@@ -290,8 +290,8 @@ export const sourceFaults: readonly SourceFault[] = [
     breaks: 'a read that a lagging copy answers stops a read model for good',
     changes: [
       {
-        file: 'libs/read-model/src/projector.ts',
-        find: 'if (isComplete(found) || this.#stopped || performance.now() > deadline) return found;',
+        file: 'libs/read-model/src/recognise.ts',
+        find: 'if (isComplete(found) || isStopped() || performance.now() > deadline) return found;',
         replace: 'if (deadline > 0) return found;',
       },
     ],
