@@ -64,9 +64,13 @@ async function rebuild(
     connection: { url: nats.url, user: 'agent', seed: nats.seed('agent'), name: 'bench' },
   });
   const level = model.level();
-  const sample = setInterval(async () => {
+  const sample = setInterval(() => {
     const { appliedSeq, lastSeq } = model.stats();
-    if (half === 0 && lastSeq > 0 && appliedSeq > lastSeq / 2) half = await residentMib([process.pid]);
+    if (half > 0 || lastSeq === 0 || appliedSeq <= lastSeq / 2) return;
+    clearInterval(sample);
+    void residentMib([process.pid]).then((mib) => {
+      half = mib;
+    });
   }, 100);
   await level;
   const seconds = (performance.now() - started) / 1000;

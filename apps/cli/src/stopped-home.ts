@@ -8,6 +8,6 @@ export async function whileStopped<T>(home: string, work: (binary: string) => Pr
   try {
     return await work(path);
   } finally {
-    await lock.release();
+    lock.release();
   }
 }
