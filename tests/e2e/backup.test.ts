@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -32,8 +33,9 @@ const stop = async (house: RunningHouse) => {
 it('a home goes back to its backup: what came later is gone, what was there answers, and turns go on', async () => {
   const home = await temporaryHome();
   const model = await startScriptedModel();
+  let at = home;
   const rookery = async (...words: string[]) => {
-    const env = { ...process.env, ROOKERY_HOME: home };
+    const env = { ...process.env, ROOKERY_HOME: at };
     const { stdout } = await run(process.execPath, [join(checkout, 'dist/cli.mjs'), ...words, '--json'], { env });
     return JSON.parse(stdout);
   };
@@ -77,6 +79,12 @@ it('a home goes back to its backup: what came later is gone, what was there answ
     client = await open(house);
     expect((await client.request<{ threads: unknown[] }>('thread.list', {})).threads).toHaveLength(1);
     await client.close();
+
+    // A look at a home that has no journal makes none; a restore makes the home.
+    at = join(home, 'another');
+    await expect(rookery('journal', 'accept-loss')).rejects.toThrow(/JOURNAL_UNAVAILABLE/);
+    expect(existsSync(at)).toBe(false);
+    expect(await rookery('restore', copy)).toMatchObject({ ok: true, movedAside: null });
   } finally {
     await stop(house);
     await model.stop();

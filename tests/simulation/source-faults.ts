@@ -232,15 +232,7 @@ export const sourceFaults: readonly SourceFault[] = [
     name: 'id-without-parameters',
     by: 'acknowledged-stored',
     breaks: 'two requests of one name and other words at once are both told that they were accepted',
-    changes: [
-      {
-        file: 'apps/agent/src/append-decided.ts',
-        find: 'accepted === undefined ? commandId',
-        replace: 'accepted !== null ? commandId',
-      },
-      // What is stored under the own id is looked at as well: either guard alone is enough.
-      { file: append, find: 'return { ...result, other: decoded.stored.commit };', replace: 'return result;' },
-    ],
+    changes: [{ file: append, find: 'return { ...result, other: decoded.stored.commit };', replace: 'return result;' }],
   },
   {
     name: 'cancel-over-own-head',

@@ -14,15 +14,6 @@ export interface Target {
   scope: { branchId?: string; turnId?: string; runId?: string };
 }
 
-/**
- * Where a command names its parameters, they are in the id too: a commit of this id can only be this request's own, and
- * the same name with other parameters meets a conflict instead of another's commit.
- */
-function idOf(subject: string, commandId: string, events: readonly Draft[]): string {
-  const accepted = events.find((event) => event.type === 'command.accepted');
-  return commitId(subject, accepted === undefined ? commandId : `${commandId}:${accepted.payload.paramsSha256}`, 0);
-}
-
 export type Decision = { events: Draft[] } | { unchanged: true } | Refusal;
 export type Decided = { stored: StoredCommit } | { unchanged: true };
 
@@ -69,7 +60,7 @@ export function decideAndAppend(
       const by = writerName('agent', deps.instance);
       return {
         kind: 'append',
-        commit: { id: idOf(subject, commandId, decision.events), cause: commandId, by, agentId, ...scope, events },
+        commit: { id: commitId(subject, commandId, 0), cause: commandId, by, agentId, ...scope, events },
         stored: (streamSeq, commit) => {
           faultPoint('agent:after-append');
           return { stored: { streamSeq, subject, commit } };

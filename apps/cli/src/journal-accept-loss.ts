@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { acceptLoss, withOfflineServer } from '@rookery/backup';
 import type { Bus } from '@rookery/bus';
@@ -28,10 +29,16 @@ async function endsOf(bus: Bus): Promise<Ends> {
 /** Runs work on the home's own store while it is stopped, or on the server that ROOKERY_NATS_URL names. */
 async function onServer<T>(home: string, work: (bus: Bus) => Promise<T>): Promise<T> {
   const url = process.env.ROOKERY_NATS_URL;
-  if (!url)
-    return await whileStopped(home, (binary) =>
-      withOfflineServer({ home, binary, store: join(home, 'nats', 'store') }, work),
-    );
+  if (!url) {
+    const store = join(home, 'nats', 'store');
+    // A server that is started on a folder that is not there would make one.
+    if (!existsSync(store)) {
+      throw new AppError('JOURNAL_UNAVAILABLE', {
+        message: `There is no journal at ${store}. Set ROOKERY_HOME to the home that has one, or bring a copy back with \`rookery restore DIR\`.`,
+      });
+    }
+    return await whileStopped(home, (binary) => withOfflineServer({ home, binary, store }, work));
+  }
   const bus = await connectNats(home, 'provision', url);
   try {
     return await work(bus);
